@@ -40,7 +40,7 @@ mod field {
     pub(super) const TARGET_PROTOCOL: usize = 24;
 }
 
-/// A view on an ARP packet.
+/// A view of an ARP packet.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -70,12 +70,12 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole packet.
+    /// A view of `buffer`, which holds a whole packet.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= PACKET_LEN, "length", 0, length, "at least 28")?;
@@ -102,7 +102,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.buffer.as_ref()[field::PROTOCOL_LEN]
     }
 
-    /// What the packet is for.
+    /// Purpose of the packet.
     pub fn operation(&self) -> Operation {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::OPERATION)).into()
     }
@@ -128,10 +128,10 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 }
 
-/// What an ARP packet says.
+/// The fields of an ARP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
-    /// What it is for.
+    /// Purpose of the packet.
     pub operation: Operation,
     /// Hardware address of the sender.
     pub sender_hardware: MacAddress,
@@ -144,7 +144,7 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// The meaning of a packet; an error if its addresses are not MAC and IPv4 addresses.
+    /// Parses a packet; an error if its addresses are not MAC and IPv4 addresses.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Self, ParseError> {
         let (hardware, protocol) = (packet.hardware_space(), packet.protocol_space());
         LAYER.require(hardware == ETHERNET, "hardware address space", field::HARDWARE_SPACE, hardware, "1")?;

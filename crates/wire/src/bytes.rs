@@ -1,4 +1,4 @@
-//! Numbers in bytes.
+//! Numbers in byte slices.
 
 /// The `N` bytes at `at`. Panics if they aren't all there.
 pub(crate) fn array<const N: usize>(octets: &[u8], at: usize) -> [u8; N] {

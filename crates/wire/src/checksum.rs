@@ -2,13 +2,13 @@
 
 use std::net::Ipv4Addr;
 
-/// What to do about a checksum when a header is parsed.
+/// Treatment of a checksum when a header is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
     /// A wrong checksum is an error.
     #[default]
     Verify,
-    /// The checksum isn't looked at: captured before the network card filled it in, or not to be judged.
+    /// The checksum is not checked: for packets captured before the network card filled it in, for example.
     Ignore,
 }
 
@@ -19,7 +19,7 @@ pub enum Policy {
 pub struct Sum(u64);
 
 impl Sum {
-    /// The sum of nothing.
+    /// The sum of no bytes.
     pub const EMPTY: Self = Self(0);
 
     /// The sum with `octets` added.
@@ -54,7 +54,7 @@ impl Sum {
         !self.folded()
     }
 
-    /// Whether bytes that contain their own checksum add up to what they should (RFC 1071, section 1, step 3).
+    /// Whether the sum of bytes that contain their checksum is correct (RFC 1071, section 1, step 3).
     #[must_use]
     pub fn is_valid(self) -> bool {
         self.folded() == 0xffff

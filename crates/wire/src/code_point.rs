@@ -5,7 +5,7 @@ macro_rules! code_points {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
             $($(#[$about_value])* $value,)+
-            /// A value that has no name here.
+            /// A value without a name in this enum.
             Unknown($number),
         }
 

@@ -88,7 +88,7 @@ code_points! {
         MandatoryError = 6,
         /// The server doesn't want the connection.
         ConnectionRefused = 7,
-        /// Nobody serves this service code here.
+        /// No program serves this service code here.
         BadServiceCode = 8,
         /// The server is too busy.
         TooBusy = 9,
@@ -99,7 +99,7 @@ code_points! {
     }
 }
 
-/// A view on a DCCP header, its options and its payload.
+/// A view of a DCCP header, its options and its payload.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -131,12 +131,12 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a packet with a whole header (RFC 4340, 8.5, step 1, but for the checksum).
+    /// A view of `buffer`, which holds a packet with a whole header (RFC 4340, 8.5, step 1, but for the checksum).
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= SHORT_HEADER_LEN, "length", 0, length, "at least 12")?;
@@ -177,7 +177,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.buffer.as_ref()[field::CCVAL_CSCOV] >> 4
     }
 
-    /// How much of the payload the checksum covers: 0 all of it, n words of n − 1 times 4 bytes (RFC 4340, 9.2).
+    /// Part of the payload that the checksum covers: 0 all of it, n the first (n − 1) · 4 bytes (RFC 4340, 9.2).
     pub fn checksum_coverage(&self) -> u8 {
         self.buffer.as_ref()[field::CCVAL_CSCOV] & 0x0f
     }
@@ -187,7 +187,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::CHECKSUM))
     }
 
-    /// Whether the checksum is right between these addresses, and covers no more than there is (RFC 4340, 9.1 and 9.2).
+    /// Whether the checksum is correct for these addresses, and its coverage within the payload (RFC 4340, 9.1 and 9.2).
     #[must_use]
     pub fn verify_checksum(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
         let octets = self.buffer.as_ref();
@@ -196,7 +196,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         sum.with(&octets[..self.header_len() + covered]).is_valid()
     }
 
-    /// What the packet is for.
+    /// Purpose of the packet.
     pub fn packet_type(&self) -> PacketType {
         PacketType::from(self.buffer.as_ref()[field::TYPE] >> 1 & 0x0f)
     }
@@ -240,7 +240,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Options::new(&self.buffer.as_ref()[start..self.header_len()], start)
     }
 
-    /// What the packet carries.
+    /// Payload.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[self.header_len()..]
     }
@@ -295,7 +295,7 @@ fn short(octets: &[u8], at: usize) -> u64 {
     number.iter().fold(0, |number, &octet| number << 8 | u64::from(octet))
 }
 
-/// The type of a packet and what a header of this type has besides the generic one.
+/// The type of a packet, with the header fields of this type in addition to the generic ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     /// RFC 4340, 5.1.
@@ -395,7 +395,7 @@ impl Body {
     }
 }
 
-/// What a DCCP header says. Its options are read one by one, in place: their order matters (RFC 4340, 5.8.2).
+/// The fields of a DCCP header. Its options are read one by one, in place: their order matters (RFC 4340, 5.8.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr<'a> {
     /// The sender's port.
@@ -404,9 +404,9 @@ pub struct Repr<'a> {
     pub destination_port: u16,
     /// A number of the sender's congestion control: the window counter of CCID 3 (RFC 4342, 8.1). 4 bits.
     pub ccval: u8,
-    /// How much of the payload the checksum covers; 0: all. 4 bits.
+    /// Part of the payload that the checksum covers; 0: all. 4 bits.
     pub checksum_coverage: u8,
-    /// Whether numbers have 48 bits rather than 24. Only Data, Ack and DataAck may be short; others are emitted long.
+    /// Whether numbers have 48 bits instead of 24. Only Data, Ack and DataAck can be short; others are emitted long.
     pub extended: bool,
     /// The number of this packet.
     pub sequence: u64,
@@ -419,7 +419,7 @@ pub struct Repr<'a> {
 }
 
 impl<'a> Repr<'a> {
-    /// The meaning of the header of a packet between these addresses.
+    /// Parses the header of a packet between these addresses.
     pub fn parse<T: AsRef<[u8]>>(
         packet: &'a Packet<T>,
         source: Ipv4Addr,

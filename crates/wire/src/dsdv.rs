@@ -1,9 +1,9 @@
-//! Updates of DSDV (Perkins and Bhagwat, SIGCOMM 1994), in a format of ours.
+//! Updates of DSDV (Perkins and Bhagwat, SIGCOMM 1994), in hopcast's format.
 //!
-//! The paper says what an update holds, for each destination its address, a metric and a sequence number, and not how it is
-//! written; there is no standard. The entries here are laid out as in ns-3. Before them stands the frame that the port is
-//! meant for: UDP port 269 belongs to protocols of ad hoc networks that write packets as RFC 5444 says (RFC 5498). So an
-//! update is a packet of RFC 5444 with one message of an experimental type, with one TLV, whose value is the entries.
+//! The paper gives the content of an update (for each destination its address, a metric and a sequence number), but no
+//! format, and there is no standard. The entries here have the layout of ns-3. The frame around them is that of the port:
+//! UDP port 269 belongs to protocols of ad hoc networks with the packet format of RFC 5444 (RFC 5498). So an update is a
+//! packet of RFC 5444 with one message of an experimental type, with one TLV, whose value is the entries.
 
 use std::net::Ipv4Addr;
 
@@ -16,11 +16,11 @@ const LAYER: Layer = Layer("DSDV");
 
 /// UDP port, source and destination: `manet` (RFC 5498, 6), as in ns-3.
 pub const PORT: u16 = 269;
-/// Length of all that stands before the entries, in bytes.
+/// Length of the frame before the entries, in bytes.
 pub const HEADER_LEN: usize = 11;
 /// Length of an entry, in bytes.
 pub const ENTRY_LEN: usize = 12;
-/// The metric of a destination that can't be reached.
+/// The metric of an unreachable destination.
 pub const INFINITE: u32 = u32::MAX;
 
 /// First of the message types for experiments (RFC 5444, 6.2).
@@ -51,7 +51,7 @@ code_points! {
     }
 }
 
-/// A view on an update.
+/// A view of an update.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -74,21 +74,21 @@ code_points! {
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// Most significant byte first. Message size counts from the type on, TLVs length from the kind on, length from the entries
-/// on; all three reach to the end of the datagram.
+/// Most significant byte first. The message size counts from the type on, the TLVs length from the kind on, and the
+/// length from the entries on; all three reach to the end of the datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds the whole payload of a UDP datagram. The frame must be right; of the entries only the
-    /// number of bytes is looked at.
+    /// A view of `buffer`, which holds the whole payload of a UDP datagram. Checks the frame, but only the total length
+    /// of the entries.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let octets = buffer.as_ref();
         LAYER.require(octets.len() >= HEADER_LEN, "length of the buffer", 0, octets.len(), "at least 11")?;
@@ -125,12 +125,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(packet)
     }
 
-    /// What the update tells.
+    /// Kind of the update.
     pub fn kind(&self) -> Kind {
         self.buffer.as_ref()[field::TLV_TYPE].into()
     }
 
-    /// The entries one by one. One that can't be meant is an error, and the others follow it.
+    /// Iterates over the entries. An invalid one is an error, and the others follow it.
     pub fn entries(&self) -> impl Iterator<Item = Result<Entry, ParseError>> + '_ {
         let octets = &self.buffer.as_ref()[HEADER_LEN..];
         let offsets = (HEADER_LEN..).step_by(ENTRY_LEN);
@@ -138,28 +138,28 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 }
 
-/// What stands before the entries of an update.
+/// The fields of an update before its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
-    /// What the update tells.
+    /// Kind of the update.
     pub kind: Kind,
     /// Number of entries: at most 5460.
     pub entries: u16,
 }
 
 impl Repr {
-    /// The meaning of an update, without its entries. A view from [`Packet::new_checked`] always has one.
+    /// Parses an update, without its entries. A view from [`Packet::new_checked`] always has one.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Self, ParseError> {
         let length = packet.buffer.as_ref().len() - HEADER_LEN;
         Ok(Self { kind: packet.kind(), entries: (length / ENTRY_LEN) as u16 })
     }
 
-    /// Length of what stands before the entries, in bytes.
+    /// Length of the frame before the entries, in bytes.
     pub fn buffer_len(&self) -> usize {
         HEADER_LEN
     }
 
-    /// Writes what stands before the entries. Panics if there are more than 5460, which no datagram can hold.
+    /// Writes the frame before the entries. Panics if there are more than 5460, which no datagram can hold.
     pub fn emit<T: AsRef<[u8]> + AsMut<[u8]>>(&self, packet: &mut Packet<T>) {
         let length = u16::try_from(usize::from(self.entries) * ENTRY_LEN).expect("an update has at most 5460 entries");
         let octets = packet.buffer.as_mut();
@@ -175,19 +175,19 @@ impl Repr {
     }
 }
 
-/// What an update says of one destination.
+/// An entry of an update: one destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// The destination.
     pub destination: Ipv4Addr,
     /// Hops from the sender of the update to the destination, or [`INFINITE`].
     pub metric: u32,
-    /// Sequence number: even from the destination, odd from who found the way to it broken.
+    /// Sequence number: even from the destination, odd from a node that found the route to it broken.
     pub sequence: u32,
 }
 
 impl Entry {
-    /// The meaning of the bytes of an entry that stands at `offset`. Panics unless there are 12.
+    /// Parses the bytes of an entry that stands at `offset`. Panics unless there are 12.
     fn parse(octets: &[u8], offset: usize) -> Result<Self, ParseError> {
         let [destination, metric, sequence] = [0, 4, 8].map(|at| u32::from_be_bytes(array(octets, at)));
         let address = Ipv4Addr::from_bits(destination);

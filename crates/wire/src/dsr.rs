@@ -1,8 +1,8 @@
 //! The DSR Options header of dynamic source routing (RFC 4728, 6), without the flow state extension.
 //!
-//! The header stands between the IP header and the data, or makes up the whole of a packet that has none. It is a fixed portion
-//! of four bytes and a list of [options](DsrOption), which are read one by one, in place: a list has no meaning of its own that
-//! would have to be stored.
+//! The header is between the IP header and the data, or is the whole payload of a packet without data. It is a fixed
+//! portion of four bytes and a list of [options](DsrOption), which are read one by one, in place: nothing about the list
+//! itself has to be stored.
 //!
 //! [`Repr::emit`] panics if the options exceed what their length fields can tell; [`MAX_ADDRESSES_OF_REQUEST`],
 //! [`MAX_ADDRESSES_OF_REPLY`] and [`MAX_ADDRESSES_OF_ROUTE`] say how many addresses fit.
@@ -36,7 +36,7 @@ mod field {
 /// The flag of a DSR Flow State header, in the byte that it shares with the reserved bits (RFC 4728, 6.1 and 7.1).
 const FLOW_STATE: u8 = 0x80;
 
-/// A view on a DSR Options header and what follows it.
+/// A view of a DSR Options header and the bytes after it.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -55,13 +55,13 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which begins with a whole DSR Options header. A DSR Flow State header is refused, and so is a header
-    /// whose length isn't a multiple of 4 although something follows. The options are not looked at.
+    /// A view of `buffer`, which begins with a whole DSR Options header. A DSR Flow State header is refused, and so is a
+    /// header whose length isn't a multiple of 4 although something follows. The options are not looked at.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= FIXED_LEN, "length of the buffer", 0, length, "at least 4")?;
@@ -81,7 +81,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(packet)
     }
 
-    /// What follows the header.
+    /// Bytes after the header.
     pub fn next_header(&self) -> Protocol {
         self.buffer.as_ref()[field::NEXT_HEADER].into()
     }
@@ -101,7 +101,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         FIXED_LEN + self.payload_length()
     }
 
-    /// What follows the header, up to the end of the buffer.
+    /// Payload, up to the end of the buffer.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[self.header_len()..]
     }
@@ -114,12 +114,12 @@ impl<'a, T: AsRef<[u8]> + ?Sized> Packet<&'a T> {
     }
 }
 
-/// What a DSR Options header says.
+/// The fields of a DSR Options header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr<'a> {
-    /// What follows the header; [`Protocol::NoNextHeader`] if nothing does.
+    /// Protocol of the payload; [`Protocol::NoNextHeader`] without one.
     pub next_header: Protocol,
-    /// The options in their order. Padding up to a multiple of 4 bytes is added where something follows.
+    /// The options in their order. `emit` pads them to a multiple of 4 bytes if there is a payload.
     pub options: &'a [DsrOption<'a>],
 }
 

@@ -1,4 +1,4 @@
-/// Bytes that are not what their format says.
+/// Bytes that do not follow their format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{layer}: {field} at octet {offset} is {value}, should be {expected}")]
 pub struct ParseError {
@@ -6,11 +6,11 @@ pub struct ParseError {
     pub layer: &'static str,
     /// The field, by the name that the format's standard gives it.
     pub field: &'static str,
-    /// Where the field begins, in bytes from the start of the layer's own header.
+    /// Offset of the field, in bytes from the start of the layer's header.
     pub offset: usize,
-    /// What the field holds.
+    /// Value of the field.
     pub value: u64,
-    /// What would have been right.
+    /// Values that would be right.
     pub expected: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! The Ethernet header, as devices of hosts show frames (IEEE Std 802.3-2018, 3.1; RFC 894).
+//! The Ethernet header, as host devices present frames (IEEE Std 802.3-2018, 3.1; RFC 894).
 
 use crate::bytes::{array, put};
 use crate::error::Layer;
@@ -21,7 +21,7 @@ mod field {
     pub(super) const TYPE: usize = 12;
 }
 
-/// A view on an Ethernet header and its payload.
+/// A view of an Ethernet header and its payload.
 ///
 /// ```text
 ///  0               1               2               3
@@ -44,24 +44,24 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole header.
+    /// A view of `buffer`, which holds a whole header.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= HEADER_LEN, "length", 0, length, "at least 14")?;
         Ok(Self { buffer })
     }
 
-    /// Whom the frame is for.
+    /// Receiver of the frame.
     pub fn destination(&self) -> MacAddress {
         MacAddress(array(self.buffer.as_ref(), field::DESTINATION))
     }
 
-    /// Who sent it.
+    /// Sender of the frame.
     pub fn source(&self) -> MacAddress {
         MacAddress(array(self.buffer.as_ref(), field::SOURCE))
     }
@@ -71,25 +71,25 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::TYPE))
     }
 
-    /// What follows the header.
+    /// Bytes after the header.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[HEADER_LEN..]
     }
 }
 
-/// What an Ethernet header says.
+/// The fields of an Ethernet header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
-    /// Whom the frame is for.
+    /// Receiver of the frame.
     pub destination: MacAddress,
-    /// Who sent it.
+    /// Sender of the frame.
     pub source: MacAddress,
     /// The protocol of the payload: at least 0x600.
     pub ether_type: EtherType,
 }
 
 impl Repr {
-    /// The meaning of a header; an error if it tells a length, before LLC.
+    /// Parses a header; one with a length, before LLC, is an error.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Self, ParseError> {
         let told = packet.length_or_type();
         LAYER.require(told >= LEAST_ETHER_TYPE, "type", field::TYPE, told, "at least 1536")?;

@@ -1,8 +1,8 @@
 //! Packets of the simple Reed–Solomon FEC scheme over GF(2⁸) (RFC 6865) in the FEC framework (RFC 6363).
 //!
-//! A source packet is an application data unit (ADU) with the explicit source FEC payload ID *behind* it (RFC 6363, 5.3), so
-//! that what looks at its beginning sees what it did before. A repair packet is the repair FEC payload ID with a repair
-//! symbol behind it (RFC 6363, 5.4). With symbols of 8 bits both IDs have one layout.
+//! A source packet is an application data unit (ADU) *followed* by the explicit source FEC payload ID (RFC 6363, 5.3), so
+//! that its beginning is unchanged. A repair packet is the repair FEC payload ID, followed by a repair symbol (RFC 6363,
+//! 5.4). With symbols of 8 bits both IDs have the same layout.
 //!
 //! A symbol protects the ADU's *information* (ADUI): flow, length, ADU, and zeros up to the length of a symbol.
 
@@ -14,9 +14,9 @@ const LAYER: Layer = Layer("FEC");
 
 /// Length of either payload ID, in bytes.
 pub const PAYLOAD_ID_LEN: usize = 6;
-/// Length of what stands before the ADU in its information, in bytes.
+/// Length of the fields before the ADU in its information, in bytes.
 pub const INFORMATION_LEN: usize = 3;
-/// Most symbols of a block, source and repair together: as many as the field has elements other than zero.
+/// Largest number of symbols in a block, source and repair together: the number of non-zero elements of the field.
 pub const MAX_SYMBOLS: usize = 255;
 /// Source block numbers count modulo this.
 pub const BLOCKS: u32 = 1 << 24;
@@ -29,7 +29,7 @@ mod field {
     pub(super) const LENGTH: usize = 1;
 }
 
-/// A view on a payload ID.
+/// A view of a payload ID.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -48,12 +48,12 @@ pub struct PayloadId<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> PayloadId<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which begins with a payload ID.
+    /// A view of `buffer`, which begins with a payload ID.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= PAYLOAD_ID_LEN, "length of the payload ID", 0, length, "at least 6")?;
@@ -65,7 +65,7 @@ impl<T: AsRef<[u8]>> PayloadId<T> {
         u32::from_be_bytes(array(self.buffer.as_ref(), field::BLOCK_SYMBOL)) >> 8
     }
 
-    /// The encoding symbol ID: source symbols from 0, repair symbols behind them.
+    /// The encoding symbol ID: source symbols from 0, repair symbols after them.
     pub fn symbol(&self) -> u8 {
         self.buffer.as_ref()[field::SYMBOL]
     }
@@ -76,19 +76,19 @@ impl<T: AsRef<[u8]>> PayloadId<T> {
     }
 }
 
-/// What a payload ID says.
+/// The fields of a payload ID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
     /// The number of the source block, below [`BLOCKS`].
     pub block: u32,
-    /// The encoding symbol ID, below [`MAX_SYMBOLS`]: source symbols from 0, repair symbols behind them.
+    /// The encoding symbol ID, below [`MAX_SYMBOLS`]: source symbols from 0, repair symbols after them.
     pub symbol: u8,
     /// k: source symbols in the block, 1 to [`MAX_SYMBOLS`].
     pub source_block_length: u8,
 }
 
 impl Repr {
-    /// The meaning of a payload ID, of a source or of a repair packet.
+    /// Parses a payload ID, of a source or of a repair packet.
     pub fn parse<T: AsRef<[u8]>>(id: &PayloadId<T>) -> Result<Self, ParseError> {
         let (symbol, told) = (id.symbol(), id.source_block_length());
         let most = "1 to 255";
@@ -107,7 +107,7 @@ impl Repr {
         PAYLOAD_ID_LEN
     }
 
-    /// Writes the payload ID. A block number beyond its field is cut to it.
+    /// Writes the payload ID. A block number that exceeds its field is truncated.
     pub fn emit<T: AsRef<[u8]> + AsMut<[u8]>>(&self, id: &mut PayloadId<T>) {
         let octets = id.buffer.as_mut();
         put(octets, field::BLOCK_SYMBOL, (self.block << 8 | u32::from(self.symbol)).to_be_bytes());
@@ -137,7 +137,7 @@ pub fn parse_repair(packet: &[u8]) -> Result<(Repr, &[u8]), ParseError> {
     Ok((repr, symbol))
 }
 
-/// The information on an ADU, without the zeros behind it. Panics if the ADU has more than 65535 bytes.
+/// The information of an ADU, without the zeros after it. Panics if the ADU has more than 65535 bytes.
 ///
 /// ```text
 /// +---------------+-------------------------------+----------------

@@ -1,5 +1,5 @@
-//! The Internet control message protocol: echo and its answer (RFC 792, "Echo or Echo Reply Message"), and what a sender is
-//! told of a packet that got no further (RFC 792, "Destination Unreachable Message", "Time Exceeded Message").
+//! The Internet control message protocol: echo and its reply (RFC 792, "Echo or Echo Reply Message"), and errors about
+//! undeliverable packets (RFC 792, "Destination Unreachable Message", "Time Exceeded Message").
 
 use crate::ParseError;
 use crate::bytes::{array, put};
@@ -31,7 +31,7 @@ mod field {
     pub(super) const SEQUENCE: usize = 6;
 }
 
-/// A view on an ICMP message.
+/// A view of an ICMP message.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -50,19 +50,19 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole message.
+    /// A view of `buffer`, which holds a whole message.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= HEADER_LEN, "length", 0, length, "at least 8")?;
         Ok(Self { buffer })
     }
 
-    /// What the message is.
+    /// Kind of the message.
     pub fn kind(&self) -> u8 {
         self.buffer.as_ref()[field::TYPE]
     }
@@ -72,41 +72,41 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::CHECKSUM))
     }
 
-    /// Whether the checksum is that of the message.
+    /// Whether the checksum of the message is correct.
     #[must_use]
     pub fn verify_checksum(&self) -> bool {
         Sum::EMPTY.with(self.buffer.as_ref()).is_valid()
     }
 
-    /// Tells who asks from others at the same host.
+    /// Identifies the sender among others at the same host.
     pub fn identifier(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::IDENTIFIER))
     }
 
-    /// The number of the question.
+    /// Number of the request.
     pub fn sequence(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::SEQUENCE))
     }
 
-    /// What is to come back.
+    /// Data that the reply returns.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[HEADER_LEN..]
     }
 }
 
-/// What the header of an echo message says.
+/// The fields of the header of an echo message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
-    /// Whether it is the answer.
+    /// Whether it is a reply.
     pub is_reply: bool,
-    /// Tells who asks from others at the same host.
+    /// Identifies the sender among others at the same host.
     pub identifier: u16,
-    /// The number of the question.
+    /// Number of the request.
     pub sequence: u16,
 }
 
 impl Repr {
-    /// The meaning of a message; an error if it is none of echo.
+    /// Parses a message; an error if it is not an echo message.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Self, ParseError> {
         let kind = packet.kind();
         LAYER.require(kind == ECHO || kind == ECHO_REPLY, "type", field::TYPE, kind, "8 or 0")?;
@@ -133,16 +133,16 @@ impl Repr {
     }
 }
 
-/// Why a packet got no further.
+/// Reason why a packet is undeliverable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// There is no way to its destination.
+    /// There is no route to its destination.
     HostUnreachable,
-    /// Nobody there understands what it carries.
+    /// The host does not support its protocol.
     ProtocolUnreachable,
-    /// Nobody there listens at its port.
+    /// No program listens at its port.
     PortUnreachable,
-    /// It may take no more hops.
+    /// Its time to live is over.
     TimeExceeded,
 }
 
@@ -158,9 +158,9 @@ impl Failure {
     }
 }
 
-/// The message that tells the source of an IPv4 packet of its failure. `None` where none may be sent: about messages of ICMP that
-/// may be errors themselves, fragments but the first, packets to more than one host, and sources that are no single host (RFC
-/// 1122, section 3.2.2); or where `packet` is none.
+/// The error message to the source of an IPv4 packet. `None` where the standard allows none: about ICMP messages that may
+/// be errors themselves, fragments other than the first, packets to more than one host, and sources that are not a single
+/// host (RFC 1122, section 3.2.2); or if `packet` is not an IPv4 packet.
 pub fn error(failure: Failure, packet: &[u8]) -> Option<Vec<u8>> {
     let view = ipv4::Packet::new_checked(packet).ok()?;
     let (source, destination) = (view.source(), view.destination());

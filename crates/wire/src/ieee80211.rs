@@ -32,7 +32,7 @@ const ADDRESS_LEN: usize = 6;
 const QOS_CONTROL_LEN: usize = 2;
 const HT_CONTROL_LEN: usize = 4;
 
-/// Which frame this is a part of (9.2.4.4).
+/// Frame that this is a part of (9.2.4.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SequenceControl {
     /// Sequence number: 0 to 4095.
@@ -53,7 +53,7 @@ impl From<SequenceControl> for u16 {
     }
 }
 
-/// A view on an 802.11 header and the frame body.
+/// A view of an 802.11 header and the frame body.
 ///
 /// ```text
 /// octets  2       2         6         6         6         2         6         2       4
@@ -75,12 +75,12 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole header of protocol version 0.
+    /// A view of `buffer`, which holds a whole header of protocol version 0.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= ONE_ADDRESS_LEN, "length", 0, length, "at least 10")?;
@@ -106,8 +106,8 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_le_bytes(array(self.buffer.as_ref(), field::FRAME_CONTROL)).into()
     }
 
-    /// Duration/ID: how long the medium stays taken after this frame, in µs, up to 32767. In a PS-Poll the association
-    /// identifier (9.2.4.2).
+    /// Duration/ID: time for which the medium is reserved after this frame, in µs, up to 32767. In a PS-Poll the
+    /// association identifier (9.2.4.2).
     pub fn duration(&self) -> u16 {
         u16::from_le_bytes(array(self.buffer.as_ref(), field::DURATION))
     }
@@ -208,7 +208,7 @@ impl Shape {
     }
 }
 
-/// Who sends a data frame to whom on whose behalf (9.3.2.1, Table 9-30).
+/// Addresses of a data frame: sender, receiver, and the stations for which they act (9.3.2.1, Table 9-30).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addressing {
     /// From station to station of an ad hoc network: neither to nor from a distribution system.
@@ -251,7 +251,7 @@ pub enum Addressing {
     },
 }
 
-/// What a header says.
+/// The fields of a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repr {
     /// Request to send (9.3.1.2).
@@ -319,7 +319,7 @@ pub enum Repr {
         /// HT control (9.2.4.6).
         ht_control: Option<u32>,
     },
-    /// A frame that is none of the above, or whose flags contradict its type. What follows the receiver is the body.
+    /// A frame of another type, or whose flags contradict its type. The bytes after the receiver's address are the body.
     Unknown {
         /// Type, subtype and flags as they stand.
         frame_control: FrameControl,
@@ -331,7 +331,7 @@ pub enum Repr {
 }
 
 impl Repr {
-    /// The meaning of a header.
+    /// Parses a header.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Self, ParseError> {
         LAYER.require(packet.version() == 0, "protocol version", field::FRAME_CONTROL, packet.version(), "0")?;
         let frame_control = packet.frame_control();
@@ -410,7 +410,7 @@ impl Repr {
         }
     }
 
-    /// Length of the header, in bytes. The body comes behind it, and the frame check sequence behind that.
+    /// Length of the header, in bytes. The body follows it, and then the frame check sequence.
     pub fn buffer_len(&self) -> usize {
         match self {
             Self::Unknown { .. } => ONE_ADDRESS_LEN,

@@ -51,7 +51,7 @@ const MORE_FRAGMENTS: u16 = 0x2000;
 /// The fragment offset, in units of 8 bytes.
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 
-/// A view on an IPv4 header, its options and its payload.
+/// A view of an IPv4 header, its options and its payload.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -78,12 +78,12 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole datagram of version 4.
+    /// A view of `buffer`, which holds a whole datagram of version 4.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= HEADER_LEN, "length", 0, length, "at least 20")?;
@@ -117,7 +117,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::TOTAL_LENGTH)).into()
     }
 
-    /// What the fragments of one datagram have in common.
+    /// Identifier that all fragments of one datagram share.
     pub fn identification(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::IDENTIFICATION))
     }
@@ -136,12 +136,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.flags_fragment_offset() & MORE_FRAGMENTS != 0
     }
 
-    /// Where the payload belongs in that of the whole datagram, in bytes: a multiple of 8, at most 65528.
+    /// Offset of the payload in that of the whole datagram, in bytes: a multiple of 8, at most 65528.
     pub fn fragment_offset(&self) -> u16 {
         (self.flags_fragment_offset() & FRAGMENT_OFFSET) * 8
     }
 
-    /// How many more hops the datagram may take.
+    /// Number of hops that remain.
     pub fn time_to_live(&self) -> u8 {
         self.buffer.as_ref()[field::TIME_TO_LIVE]
     }
@@ -151,12 +151,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.buffer.as_ref()[field::PROTOCOL].into()
     }
 
-    /// The checksum of the header, as it stands.
+    /// The checksum field of the header.
     pub fn checksum(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::CHECKSUM))
     }
 
-    /// Whether the checksum of the header is right.
+    /// Whether the checksum of the header is correct.
     #[must_use]
     pub fn verify_checksum(&self) -> bool {
         Sum::EMPTY.with(&self.buffer.as_ref()[..self.header_len()]).is_valid()
@@ -172,12 +172,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         array(self.buffer.as_ref(), field::DESTINATION).into()
     }
 
-    /// The options as they stand, with their padding.
+    /// The options unparsed, with their padding.
     pub fn options(&self) -> &[u8] {
         &self.buffer.as_ref()[field::OPTIONS..self.header_len()]
     }
 
-    /// What the datagram carries.
+    /// Payload.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[self.header_len()..self.total_len()]
     }
@@ -199,20 +199,20 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 }
 
-/// What an IPv4 header says, options aside: no option is needed here, and [`Packet::options`] keeps those of others.
+/// The fields of an IPv4 header, options aside: no option is needed here, and [`Packet::options`] keeps those of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
     /// Differentiated services code point and congestion notification (RFC 2474, RFC 3168).
     pub type_of_service: u8,
-    /// What the fragments of one datagram have in common.
+    /// Identifier that all fragments of one datagram share.
     pub identification: u16,
     /// Whether the datagram must not be fragmented.
     pub dont_fragment: bool,
     /// Whether fragments with higher offsets exist.
     pub more_fragments: bool,
-    /// Where the payload belongs in that of the whole datagram, in bytes: a multiple of 8, at most 65528.
+    /// Offset of the payload in that of the whole datagram, in bytes: a multiple of 8, at most 65528.
     pub fragment_offset: u16,
-    /// How many more hops the datagram may take.
+    /// Number of hops that remain.
     pub time_to_live: u8,
     /// The protocol of the payload.
     pub protocol: Protocol,
@@ -225,7 +225,7 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// The meaning of a header.
+    /// Parses a header.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>, checksum: Policy) -> Result<Self, ParseError> {
         let right = checksum == Policy::Ignore || packet.verify_checksum();
         LAYER.require(right, "header checksum", field::CHECKSUM, packet.checksum(), "what the header adds up to")?;

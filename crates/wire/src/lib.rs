@@ -1,4 +1,4 @@
-//! Packet formats: typed headers, parse and emit, one format a file.
+//! Packet formats: typed headers, parse and emit, one format per file.
 //!
 //! Each format has two layers:
 //!
@@ -6,10 +6,10 @@
 //! * `Repr` is the meaning: a plain value, [parsed](ipv4::Repr::parse) from a view and [emitted](ipv4::Repr::emit) as bytes. A
 //!   simulated node handles `Repr`; bytes appear for captures and real hosts.
 //!
-//! A `Repr` describes the header alone (that of [`probe`] also what stands behind the payload). `buffer_len` is the length of that
-//! header, `emit` writes exactly these bytes, and the caller writes the payload behind them. Where a checksum covers the payload,
-//! `emit` takes the payload as a slice; what the slice lacks up to `payload_len` counts as zeros, so that a payload of zeros is the
-//! empty slice.
+//! A `Repr` describes only the header (that of [`probe`] also the trailer). `buffer_len` is the length of that header,
+//! `emit` writes exactly these bytes, and the caller writes the payload after them. Where a checksum covers the payload,
+//! `emit` takes the payload as a slice. If the slice is shorter than `payload_len`, the missing bytes count as zeros, so
+//! a payload of zeros is the empty slice.
 //!
 //! # A first example
 //!

@@ -1,5 +1,5 @@
-//! Logical link control with the subnetwork access protocol: what says which protocol an 802.11 data frame carries
-//! (IEEE Std 802.2-1998; RFC 1042; IEEE Std 802-2014, 9.4).
+//! Logical link control with the subnetwork access protocol: identifies the protocol in an 802.11 data frame (IEEE Std
+//! 802.2-1998; RFC 1042; IEEE Std 802-2014, 9.4).
 
 use crate::ParseError;
 use crate::bytes::{array, put};
@@ -36,7 +36,7 @@ const SNAP: u8 = 0xaa;
 /// Unnumbered information (RFC 1042, "Header Format").
 const UNNUMBERED_INFORMATION: u8 = 0x03;
 
-/// A view on an LLC/SNAP header and its payload.
+/// A view of an LLC/SNAP header and its payload.
 ///
 /// ```text
 ///  0               1               2               3
@@ -55,12 +55,12 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole header.
+    /// A view of `buffer`, which holds a whole header.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= field::END, "length", 0, length, "at least 8")?;
@@ -92,13 +92,13 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::TYPE)).into()
     }
 
-    /// What follows the header.
+    /// Bytes after the header.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[field::END..]
     }
 }
 
-/// What an LLC/SNAP header says.
+/// The fields of an LLC/SNAP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
     /// The organisation that assigned `ether_type`; [`Repr::ETHERNET`] in nearly every frame.
@@ -116,7 +116,7 @@ impl Repr {
         Self { organisation: Self::ETHERNET, ether_type }
     }
 
-    /// The meaning of a header; an error if it is LLC without SNAP.
+    /// Parses a header; an error if it is LLC without SNAP.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Self, ParseError> {
         LAYER.require(packet.dsap() == SNAP, "DSAP", field::DSAP, packet.dsap(), "170")?;
         LAYER.require(packet.ssap() == SNAP, "SSAP", field::SSAP, packet.ssap(), "170")?;

@@ -5,7 +5,7 @@ use std::fmt;
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {
-    /// To every station.
+    /// The address of all stations.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
     /// Whether the address names a group of stations: broadcast or multicast.

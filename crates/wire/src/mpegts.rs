@@ -1,4 +1,4 @@
-//! Packets of an MPEG transport stream (ISO/IEC 13818-1, 2.4.3), seven of which RTP carries at once (RFC 2250, 2).
+//! Packets of an MPEG transport stream (ISO/IEC 13818-1, 2.4.3); RTP carries seven at once (RFC 2250, 2).
 
 use crate::ParseError;
 use crate::bytes::array;
@@ -38,7 +38,7 @@ const HAS_CLOCK: u8 = 0x10;
 /// Flags and program clock reference.
 const CLOCK_END: u8 = 7;
 
-/// A view on one packet.
+/// A view of one packet.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -58,7 +58,7 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer`, which is one packet.
+    /// A view of `buffer`, which is one packet.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let octets = buffer.as_ref();
         LAYER.require(octets.len() == PACKET_LEN, "length", 0, octets.len(), "188")?;
@@ -75,7 +75,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(Self { buffer })
     }
 
-    /// The packet identifier, 13 bits: which part of the stream this is of.
+    /// The packet identifier, 13 bits, of a part of the stream.
     pub fn identifier(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::FLAGS_PID)) & NULL
     }
@@ -118,7 +118,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Some((bits >> 15) * 300 + (bits & 0x1ff))
     }
 
-    /// What the packet carries.
+    /// Payload.
     pub fn payload(&self) -> &[u8] {
         let octets = self.buffer.as_ref();
         let control = octets[field::CONTROL];

@@ -1,11 +1,11 @@
 //! Packets of OLSR, the optimized link state routing protocol (RFC 3626).
 //!
-//! A packet holds messages: [`Packet::messages`] gives them one by one, without a copy. What a message says is read from the
-//! view of its type ([`hello::View`], [`tc::View`], [`mid::View`], [`hna::View`]), which copies nothing either, or parsed into
-//! the `Repr` beside it, which is what is emitted.
+//! A packet holds messages: [`Packet::messages`] iterates over them, without a copy. Read a message with the view of its
+//! type ([`hello::View`], [`tc::View`], [`mid::View`], [`hna::View`]), which copies nothing either, or parse it into the
+//! `Repr` of its type, which can also be emitted.
 //!
-//! A packet that is too short is refused. A message whose size can't be ends the packet, those before it count; a message with
-//! a body that can't be spoils no other.
+//! A packet that is too short is refused. A message with an invalid size ends the packet; those before it count. A
+//! message with an invalid body does not affect the others.
 
 pub mod hello;
 pub mod hna;
@@ -39,7 +39,7 @@ mod field {
     pub(super) const SEQUENCE: usize = 2;
 }
 
-/// A view on a packet.
+/// A view of a packet.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -57,12 +57,13 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds the payload of a UDP datagram. A packet without a message is refused (RFC 3626, 3.4).
+    /// A view of `buffer`, which holds the payload of a UDP datagram. A packet without a message is refused (RFC 3626,
+    /// 3.4).
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         const LEAST: usize = HEADER_LEN + MESSAGE_HEADER_LEN;
         let length = buffer.as_ref().len();
@@ -84,13 +85,13 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::SEQUENCE))
     }
 
-    /// The messages one by one. Ends with the packet, or with the first message whose size can't be.
+    /// Iterates over the messages. Ends with the packet, or with the first message whose size can't be.
     pub fn messages(&self) -> Messages<'_> {
         Messages::new(&self.buffer.as_ref()[HEADER_LEN..self.length()])
     }
 }
 
-/// What the header of a packet says.
+/// The fields of the header of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
     /// Number of the packet among those that the sender's interface has sent.
@@ -100,7 +101,7 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// The meaning of a header. A view from [`Packet::new_checked`] always has one.
+    /// Parses a header. A view from [`Packet::new_checked`] always has one.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Self, ParseError> {
         Ok(Self { sequence: packet.sequence(), payload_len: (packet.length() - HEADER_LEN) as u16 })
     }
@@ -118,7 +119,7 @@ impl Repr {
     }
 }
 
-/// Addresses, one behind the other.
+/// A sequence of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Addresses<'a>(&'a [u8]);
 
@@ -130,7 +131,7 @@ impl<'a> Addresses<'a> {
         Ok(Self(octets))
     }
 
-    /// The addresses one by one.
+    /// Iterates over the addresses.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Ipv4Addr> + 'a {
         self.0.chunks_exact(ADDRESS_LEN).map(|octets| Ipv4Addr::from(array::<ADDRESS_LEN>(octets, 0)))
     }

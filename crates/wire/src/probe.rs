@@ -1,8 +1,8 @@
-//! Application data units of `hopcast probe`: what is measured between real hosts.
+//! Application data units of `hopcast probe`, which it sends between real hosts.
 //!
-//! A unit is one datagram over UDP, and stands behind the one before it over TCP. Its length counts all of it, so that a unit
-//! of some size is as long on the wire as one of the simulator. When it was sent stands at its end: a unit has been written
-//! when its last byte has, and until then that field can be set again.
+//! Over UDP a unit is one datagram; over TCP units follow each other. The length counts the whole unit, so that it has
+//! the same length on the wire as in the simulator. The sending time is at the end: a unit counts as written with its
+//! last byte, and until then the field can be set again.
 
 use crate::ParseError;
 use crate::bytes::{array, put};
@@ -10,9 +10,9 @@ use crate::error::Layer;
 
 const LAYER: Layer = Layer("probe");
 
-/// What stands before the payload, in bytes.
+/// Length of the header, in bytes.
 pub const HEADER_LEN: usize = 24;
-/// What stands behind the payload, in bytes.
+/// Length of the trailer, in bytes.
 pub const TRAILER_LEN: usize = 8;
 /// The shortest unit: one without payload, in bytes.
 pub const MIN_LEN: usize = HEADER_LEN + TRAILER_LEN;
@@ -32,11 +32,11 @@ mod field {
     pub(super) const SEQUENCE: usize = 16;
 }
 
-/// Length of the unit that a stream goes on with, whose next bytes are `octets`; `None` as long as they are too few to tell.
+/// Length of the next unit of a stream whose next bytes are `octets`; `None` while they are too few.
 ///
 /// # Errors
 ///
-/// What there is can't be the header of a unit.
+/// The bytes are not the header of a unit.
 pub fn unit_len(octets: &[u8]) -> Result<Option<usize>, ParseError> {
     if octets.len() < HEADER_LEN {
         return Ok(None);
@@ -51,7 +51,7 @@ pub fn unit_len(octets: &[u8]) -> Result<Option<usize>, ParseError> {
     Ok(Some(length))
 }
 
-/// A view on a unit.
+/// A view of a unit.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -81,12 +81,12 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which is one whole unit and nothing else.
+    /// A view of `buffer`, which is one whole unit and nothing else.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= MIN_LEN, "length of the datagram", 0, length, "at least 32")?;
@@ -95,23 +95,23 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(Self { buffer })
     }
 
-    /// Which measurement of a flow the unit belongs to.
+    /// Measurement of a flow to which the unit belongs.
     pub fn session(&self) -> u64 {
         u64::from_be_bytes(array(self.buffer.as_ref(), field::SESSION))
     }
 
-    /// The unit's place in its session, from 0.
+    /// Number of the unit in its session, from 0.
     pub fn sequence(&self) -> u64 {
         u64::from_be_bytes(array(self.buffer.as_ref(), field::SEQUENCE))
     }
 
-    /// When it was sent, in nanoseconds of the sender's clock.
+    /// Time when it was sent, in nanoseconds of the sender's clock.
     pub fn sent(&self) -> u64 {
         let octets = self.buffer.as_ref();
         u64::from_be_bytes(array(octets, octets.len() - TRAILER_LEN))
     }
 
-    /// What is between header and trailer.
+    /// Bytes between header and trailer.
     pub fn payload(&self) -> &[u8] {
         let octets = self.buffer.as_ref();
         &octets[HEADER_LEN..octets.len() - TRAILER_LEN]
@@ -127,21 +127,21 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 }
 
-/// What a unit says, its payload apart.
+/// The fields of a unit, without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
-    /// Which measurement of a flow it belongs to.
+    /// Measurement of a flow to which it belongs.
     pub session: u64,
-    /// Its place in the session, from 0.
+    /// Its number in the session, from 0.
     pub sequence: u64,
-    /// When it was sent, in nanoseconds of the sender's clock.
+    /// Time when it was sent, in nanoseconds of the sender's clock.
     pub sent: u64,
     /// Bytes between header and trailer; all of the unit has at most [`MAX_LEN`].
     pub payload_len: usize,
 }
 
 impl Repr {
-    /// The meaning of a unit.
+    /// Parses a unit.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Self {
         Self {
             session: packet.session(),

@@ -1,4 +1,4 @@
-//! The radiotap header: what a radio tells about a frame that it received or sent (radiotap.org).
+//! The radiotap header: a radio's information about a frame that it received or sent (radiotap.org).
 
 mod fields;
 
@@ -53,7 +53,7 @@ impl Flags {
     pub const WEP: Self = Self(0x04);
     /// Fragmented.
     pub const FRAGMENTATION: Self = Self(0x08);
-    /// The frame check sequence stands behind the frame.
+    /// The frame check sequence follows the frame.
     pub const FCS_AT_END: Self = Self(0x10);
     /// Padding brings the frame body to a multiple of 4 bytes.
     pub const DATA_PAD: Self = Self(0x20);
@@ -84,7 +84,7 @@ impl ChannelFlags {
     pub const SPECTRUM_5_GHZ: Self = Self(0x0100);
     /// Only passive scans are allowed.
     pub const PASSIVE: Self = Self(0x0200);
-    /// CCK and OFDM by turns: 802.11g beside 802.11b.
+    /// CCK and OFDM in turn: 802.11g together with 802.11b.
     pub const DYNAMIC: Self = Self(0x0400);
     /// Gaussian frequency shift keying: frequency hopping.
     pub const GFSK: Self = Self(0x0800);
@@ -101,7 +101,7 @@ pub struct Channel {
     pub flags: ChannelFlags,
 }
 
-/// A view on a radiotap header and the frame behind it.
+/// A view of a radiotap header and the frame after it.
 ///
 /// ```text
 /// octets  1        1        2               4                4        as present says
@@ -119,13 +119,13 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a header of version 0 with all of its present words. Whether the fields that they
-    /// announce are there as well is told by [`Self::fields`].
+    /// A view of `buffer`, which holds a header of version 0 with all of its present words. [`Self::fields`] checks
+    /// whether the announced fields are there as well.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= FIXED_LEN, "length of the buffer", 0, length, "at least 8")?;
@@ -156,35 +156,35 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u32::from_le_bytes(array(self.buffer.as_ref(), at))
     }
 
-    /// The fields one by one, in their order.
+    /// Iterates over the fields, in their order.
     pub fn fields(&self) -> Fields<'_> {
         Fields::new(&self.buffer.as_ref()[..self.header_len()])
     }
 
-    /// The frame behind the header.
+    /// The frame after the header.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[self.header_len()..]
     }
 }
 
-/// What a radiotap header says, as far as a simulated radio has to say anything.
+/// The fields of a radiotap header that a simulated radio sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Repr {
-    /// When the first bit of the frame's MAC header arrived at the MAC, in µs of its own timer.
+    /// Time when the first bit of the frame's MAC header arrived at the MAC, in µs of the MAC's timer.
     pub tsft: Option<u64>,
     /// Properties of the frame.
     pub flags: Option<Flags>,
     /// Rate, in units of 500 kb/s.
     pub rate: Option<u8>,
-    /// Where it was sent.
+    /// Channel of the transmission.
     pub channel: Option<Channel>,
     /// Power at the antenna, in dBm.
     pub antenna_signal: Option<i8>,
 }
 
 impl Repr {
-    /// The meaning of a header. Fields of vendors and those that [`Repr`] hasn't got are passed over; of fields that occur
-    /// for each of several antennas, the first counts.
+    /// Parses a header. It skips fields of vendors and those that [`Repr`] does not have; of fields that occur for each
+    /// of several antennas, the first counts.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Self, ParseError> {
         let mut repr = Self::default();
         for field in packet.fields() {

@@ -1,4 +1,4 @@
-//! The goodbye of the RTP control protocol (RFC 3550, 6.6), which ends a session that has nothing else to end it.
+//! The goodbye packet of the RTP control protocol (RFC 3550, 6.6), which ends a session without a connection.
 
 use crate::ParseError;
 use crate::bytes::{array, put};
@@ -12,14 +12,14 @@ pub(crate) const GOODBYE_LEN: usize = 8;
 const FLAGS: u8 = 0x81;
 const GOODBYE: u8 = 203;
 
-/// Whether a packet is of the control protocol, where it comes by the port of the media (RFC 5761, 4): its second byte is in
-/// a range that payload types keep clear of.
+/// Whether a packet at the port of the media belongs to the control protocol (RFC 5761, 4): its second byte is in a range
+/// that payload types do not use.
 pub fn is_control(octets: &[u8]) -> bool {
     octets.first().is_some_and(|octet| octet >> 6 == 2)
         && octets.get(1).is_some_and(|octet| (192..=223).contains(octet))
 }
 
-/// The goodbye of `source`.
+/// The goodbye packet of `source`.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -31,14 +31,14 @@ pub fn is_control(octets: &[u8]) -> bool {
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// It goes alone, not in a compound packet (RFC 5506, 3.4.2).
+/// It is a single packet, not a compound one (RFC 5506, 3.4.2).
 pub fn goodbye(source: u32) -> [u8; GOODBYE_LEN] {
     let mut octets = [FLAGS, GOODBYE, 0, 1, 0, 0, 0, 0];
     put(&mut octets, 4, source.to_be_bytes());
     octets
 }
 
-/// Who says goodbye: the first source of a packet of that type.
+/// The source that says goodbye: the first one in a packet of that type.
 pub fn parse_goodbye(octets: &[u8]) -> Result<u32, ParseError> {
     LAYER.require(octets.len() >= GOODBYE_LEN, "length", 0, octets.len(), "at least 8")?;
     LAYER.require(octets[0] >> 6 == 2, "version", 0, octets[0] >> 6, "2")?;

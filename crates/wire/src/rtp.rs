@@ -1,4 +1,4 @@
-//! The real-time transport protocol (RFC 3550), as media has it over DCCP (RFC 5762).
+//! The real-time transport protocol (RFC 3550), as used over DCCP (RFC 5762).
 
 use crate::ParseError;
 use crate::bytes::{array, put};
@@ -40,7 +40,7 @@ const PADDING: u8 = 0x20;
 const EXTENSION: u8 = 0x10;
 const MARKER: u8 = 0x80;
 
-/// A view on an RTP header, its payload and its padding.
+/// A view of an RTP header, its payload and its padding.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -67,12 +67,12 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole packet of version 2.
+    /// A view of `buffer`, which holds a whole packet of version 2.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= HEADER_LEN, "length", 0, length, "at least 12")?;
@@ -138,12 +138,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         if self.has(PADDING) { octets[octets.len() - 1].into() } else { 0 }
     }
 
-    /// What the profile makes of the marker: for video, the last packet of a frame.
+    /// Marker, with the meaning of the profile: for video, the last packet of a frame.
     pub fn marker(&self) -> bool {
         self.buffer.as_ref()[field::MARKER_TYPE] & MARKER != 0
     }
 
-    /// What the payload is, by the profile.
+    /// Payload type, defined by the profile.
     pub fn payload_type(&self) -> u8 {
         self.buffer.as_ref()[field::MARKER_TYPE] & !MARKER
     }
@@ -153,17 +153,17 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::SEQUENCE))
     }
 
-    /// When the first byte of the payload was sampled, by the clock of the payload type.
+    /// Time when the first byte of the payload was sampled, by the clock of the payload type.
     pub fn timestamp(&self) -> u32 {
         u32::from_be_bytes(array(self.buffer.as_ref(), field::TIMESTAMP))
     }
 
-    /// The synchronization source: who sends.
+    /// The synchronization source: the sender.
     pub fn source(&self) -> u32 {
         u32::from_be_bytes(array(self.buffer.as_ref(), field::SOURCE))
     }
 
-    /// The contributing sources: whom a mixer has mixed.
+    /// The contributing sources: those that a mixer has combined.
     pub fn contributors(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
         let octets = self.buffer.as_ref();
         (0..self.contributors_len()).map(|nth| u32::from_be_bytes(array(octets, field::CONTRIBUTORS + 4 * nth)))
@@ -200,7 +200,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
 /// A header extension (RFC 3550, 5.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extension<'a> {
-    /// Told by the profile.
+    /// Defined by the profile.
     pub profile: u16,
     /// Whole words of 4 bytes.
     pub words: &'a [u8],
@@ -217,7 +217,7 @@ impl Contributors {
     /// None.
     pub const NONE: Self = Self { sources: [0; MAX_CONTRIBUTORS], count: 0 };
 
-    /// Adds one behind the others; `false` if there are fifteen already.
+    /// Adds one after the others; returns `false` if there are fifteen already.
     pub fn push(&mut self, source: u32) -> bool {
         let room = usize::from(self.count) < MAX_CONTRIBUTORS;
         if room {
@@ -233,31 +233,31 @@ impl Contributors {
     }
 }
 
-/// What an RTP header says.
+/// The fields of an RTP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr<'a> {
-    /// What the profile makes of it: for video, the last packet of a frame.
+    /// Marker, with the meaning of the profile: for video, the last packet of a frame.
     pub marker: bool,
-    /// What the payload is, by the profile. 7 bits.
+    /// Payload type, defined by the profile. 7 bits.
     pub payload_type: u8,
     /// Grows by one with each packet.
     pub sequence: u16,
-    /// When the first byte of the payload was sampled, by the clock of the payload type.
+    /// Time when the first byte of the payload was sampled, by the clock of the payload type.
     pub timestamp: u32,
-    /// The synchronization source: who sends.
+    /// The synchronization source: the sender.
     pub source: u32,
-    /// The contributing sources: whom a mixer has mixed.
+    /// The contributing sources: those that a mixer has combined.
     pub contributors: Contributors,
-    /// The extension. Of its words those are emitted that are whole, up to 65535.
+    /// The extension. Emits its complete words, up to 65535.
     pub extension: Option<Extension<'a>>,
     /// Length of the payload, in bytes, padding left out.
     pub payload_len: usize,
-    /// Bytes of padding behind the payload; 0: none.
+    /// Bytes of padding after the payload; 0: none.
     pub padding_len: u8,
 }
 
 impl<'a> Repr<'a> {
-    /// The meaning of a header.
+    /// Parses a header.
     pub fn parse<T: AsRef<[u8]>>(packet: &'a Packet<T>) -> Self {
         let mut contributors = Contributors::NONE;
         for source in packet.contributors() {
@@ -291,7 +291,7 @@ impl<'a> Repr<'a> {
         HEADER_LEN + 4 * self.contributors.as_slice().len() + extension
     }
 
-    /// Writes the header. The padding, if any, is [written](Packet::fill_padding) behind the payload by whoever has that.
+    /// Writes the header. The caller writes the payload and, if any, the [padding](Packet::fill_padding) after it.
     pub fn emit<T: AsRef<[u8]> + AsMut<[u8]>>(&self, packet: &mut Packet<T>) {
         let octets = packet.buffer.as_mut();
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };

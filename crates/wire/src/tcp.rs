@@ -44,9 +44,9 @@ impl Flags {
     pub const RST: Self = Self(0x004);
     /// Push function.
     pub const PSH: Self = Self(0x008);
-    /// The acknowledgement number is meant.
+    /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x010);
-    /// The urgent pointer is meant.
+    /// The urgent pointer is valid.
     pub const URG: Self = Self(0x020);
     /// ECN echo (RFC 3168, 6.1).
     pub const ECE: Self = Self(0x040);
@@ -89,7 +89,7 @@ impl fmt::Debug for Flags {
     }
 }
 
-/// A view on a TCP header, its options and its payload.
+/// A view of a TCP header, its options and its payload.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -111,19 +111,20 @@ impl fmt::Debug for Flags {
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// RFC 9293, 3.1. Most significant byte first. The buffer ends where the segment ends: the header does not tell its length.
+/// RFC 9293, 3.1. Most significant byte first. The buffer ends where the segment ends: the header has no length of the
+/// segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a segment with a whole header.
+    /// A view of `buffer`, which holds a segment with a whole header.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= HEADER_LEN, "length", 0, length, "at least 20")?;
@@ -167,7 +168,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Flags(u16::from_be_bytes(array(self.buffer.as_ref(), field::OFFSET_FLAGS)) & 0x0fff)
     }
 
-    /// The window as it stands: the scale isn't applied.
+    /// The window field, without scaling.
     pub fn window(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::WINDOW))
     }
@@ -177,7 +178,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::CHECKSUM))
     }
 
-    /// Whether the checksum is right between these addresses.
+    /// Whether the checksum is correct for these addresses.
     #[must_use]
     pub fn verify_checksum(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
         let segment = self.buffer.as_ref();
@@ -190,18 +191,18 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::URGENT))
     }
 
-    /// The options one by one, as they stand.
+    /// Iterates over the unparsed options.
     pub fn options(&self) -> RawOptions<'_> {
         RawOptions::new(&self.buffer.as_ref()[field::OPTIONS..self.header_len()])
     }
 
-    /// What the segment carries.
+    /// Payload.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[self.header_len()..]
     }
 }
 
-/// What a TCP header says.
+/// The fields of a TCP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
     /// The sender's port.
@@ -214,7 +215,7 @@ pub struct Repr {
     pub acknowledgement: u32,
     /// The control bits.
     pub flags: Flags,
-    /// The window as it is sent: divided by the scale already.
+    /// The window field: already divided by the scale.
     pub window: u16,
     /// The urgent pointer, if [`Flags::URG`] is set.
     pub urgent: u16,
@@ -225,7 +226,7 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// The meaning of the header of a segment between these addresses.
+    /// Parses the header of a segment between these addresses.
     pub fn parse<T: AsRef<[u8]>>(
         packet: &Packet<T>,
         source: Ipv4Addr,

@@ -20,7 +20,7 @@ mod field {
     pub(super) const CHECKSUM: usize = 6;
 }
 
-/// A view on a UDP header and its payload.
+/// A view of a UDP header and its payload.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -39,12 +39,12 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole datagram: the first fragment of one is refused.
+    /// A view of `buffer`, which holds a whole datagram: the first fragment of one is refused.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let length = buffer.as_ref().len();
         LAYER.require(length >= HEADER_LEN, "length of the buffer", 0, length, "at least 8")?;
@@ -70,12 +70,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::LENGTH)).into()
     }
 
-    /// The checksum as it stands; 0 means that the sender computed none.
+    /// The checksum field; 0 means that the sender computed no checksum.
     pub fn checksum(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::CHECKSUM))
     }
 
-    /// Whether the checksum is right between these addresses, or was never computed (RFC 768, "Fields").
+    /// Whether the checksum is correct for these addresses, or was never computed (RFC 768, "Fields").
     #[must_use]
     pub fn verify_checksum(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
         let length = self.length();
@@ -84,13 +84,13 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.checksum() == 0 || sum.with(datagram).is_valid()
     }
 
-    /// What the datagram carries.
+    /// Payload.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[HEADER_LEN..self.length()]
     }
 }
 
-/// What a UDP header says.
+/// The fields of a UDP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repr {
     /// The sender's port.
@@ -102,7 +102,7 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// The meaning of a header in a datagram between these addresses.
+    /// Parses a header in a datagram between these addresses.
     pub fn parse<T: AsRef<[u8]>>(
         packet: &Packet<T>,
         source: Ipv4Addr,

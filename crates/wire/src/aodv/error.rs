@@ -16,7 +16,7 @@ const NO_DELETE: u8 = 0x80;
 /// The most destinations in one route error: what a byte counts (RFC 3561, 5.3).
 pub const MAX_UNREACHABLE: usize = 255;
 
-/// A destination that can be reached no more.
+/// An unreachable destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unreachable {
     /// Its address.
@@ -47,7 +47,7 @@ enum Source<'a> {
 }
 
 impl<'a> Unreachables<'a> {
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> usize {
         match self.0 {
             Source::Octets(octets) => octets.len() / DESTINATION_LEN,
@@ -55,12 +55,12 @@ impl<'a> Unreachables<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One after the other.
+    /// Iterates over them.
     pub fn iter(&self) -> impl Iterator<Item = Unreachable> + 'a {
         let (octets, values): (&[u8], &[Unreachable]) = match self.0 {
             Source::Octets(octets) => (octets, &[]),
@@ -86,7 +86,7 @@ impl PartialEq for Unreachables<'_> {
 
 impl Eq for Unreachables<'_> {}
 
-/// A view on a route error.
+/// A view of a route error.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -109,12 +109,12 @@ pub struct ErrorPacket<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> ErrorPacket<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub(crate) fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole route error.
+    /// A view of `buffer`, which holds a whole route error.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         check(buffer.as_ref(), MessageType::Error, LEN, "at least 4")?;
         let packet = Self { buffer };
@@ -141,7 +141,7 @@ impl<T: AsRef<[u8]>> ErrorPacket<T> {
     }
 }
 
-/// What a route error says.
+/// The fields of a route error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorRepr<'a> {
     /// Whether the routes have been repaired, and are not to be deleted.
@@ -151,7 +151,7 @@ pub struct ErrorRepr<'a> {
 }
 
 impl<'a> ErrorRepr<'a> {
-    /// The meaning of a route error.
+    /// Parses a route error.
     pub fn parse<T: AsRef<[u8]> + ?Sized>(packet: &ErrorPacket<&'a T>) -> Result<Self, ParseError> {
         let octets = packet.buffer.as_ref();
         let end = LEN + packet.count() * DESTINATION_LEN;

@@ -1,4 +1,4 @@
-//! What may follow a route request or a route reply.
+//! Extensions of a route request or a route reply.
 
 use super::LAYER;
 use crate::ParseError;
@@ -9,7 +9,7 @@ use crate::code_point::code_points;
 const HEADER_LEN: usize = 2;
 /// Length of a hello interval extension, in bytes (RFC 3561, 9.1).
 pub const HELLO_INTERVAL_LEN: usize = 6;
-/// From this type on, an extension must not be skipped by whoever does not know it (RFC 3561, 9).
+/// Extensions of this type and above must not be skipped by nodes that do not know them (RFC 3561, 9).
 const FIRST_MANDATORY: u8 = 128;
 
 code_points! {
@@ -21,7 +21,7 @@ code_points! {
 }
 
 impl ExtensionKind {
-    /// Whether a message with it is to be refused by whoever does not know it (RFC 3561, 9).
+    /// Whether a node that does not know the extension must refuse the message (RFC 3561, 9).
     pub fn is_mandatory(self) -> bool {
         u8::from(self) >= FIRST_MANDATORY
     }
@@ -38,13 +38,13 @@ impl ExtensionKind {
 /// RFC 3561, 9: the length is that of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extension<'a> {
-    /// What it is.
+    /// Kind.
     pub kind: ExtensionKind,
     /// Its data.
     pub data: &'a [u8],
 }
 
-/// The extensions of a message, as they stand.
+/// The unparsed extensions of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extensions<'a> {
     octets: &'a [u8],
@@ -54,12 +54,12 @@ impl<'a> Extensions<'a> {
     /// No extension.
     pub const NONE: Self = Self { octets: &[] };
 
-    /// Extensions in bytes that nobody has looked at: iteration ends at the first that is not whole.
+    /// Extensions in unchecked bytes: iteration ends at the first incomplete one.
     pub(super) fn new_unchecked(octets: &'a [u8]) -> Self {
         Self { octets }
     }
 
-    /// Extensions that stand `offset` bytes behind the start of a message: all of `octets`, each of them whole.
+    /// Checked extensions, `offset` bytes after the start of a message: they fill `octets`, and each is complete.
     pub fn new_checked(octets: &'a [u8], offset: usize) -> Result<Self, ParseError> {
         let mut at = 0;
         while at < octets.len() {
@@ -81,7 +81,7 @@ impl<'a> Extensions<'a> {
         self.octets
     }
 
-    /// One after the other.
+    /// Iterates over them.
     pub fn iter(&self) -> impl Iterator<Item = Extension<'a>> + use<'a> {
         let mut left = self.octets;
         core::iter::from_fn(move || {
@@ -92,7 +92,7 @@ impl<'a> Extensions<'a> {
         })
     }
 
-    /// Time between two hellos of the sender, in milliseconds, if it tells (RFC 3561, 9.1).
+    /// Time between two hellos of the sender, in milliseconds, if the message has it (RFC 3561, 9.1).
     pub fn hello_interval(&self) -> Option<u32> {
         let mut all = self.iter().filter(|extension| extension.kind == ExtensionKind::HelloInterval);
         let first = all.next().filter(|extension| HEADER_LEN + extension.data.len() == HELLO_INTERVAL_LEN)?;

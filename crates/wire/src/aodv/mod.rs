@@ -45,13 +45,13 @@ code_points! {
 }
 
 impl MessageType {
-    /// The type of a message, as its first byte tells.
+    /// The type of a message, from its first byte.
     pub fn of(octets: &[u8]) -> Option<Self> {
         octets.first().map(|&code| code.into())
     }
 }
 
-/// What a message says.
+/// A message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repr<'a> {
     /// A route request (RREQ).
@@ -73,7 +73,7 @@ pub enum Repr<'a> {
 }
 
 impl<'a> Repr<'a> {
-    /// The meaning of a message.
+    /// Parses a message.
     pub fn parse(octets: &'a [u8]) -> Result<Self, ParseError> {
         LAYER.require(octets.len() >= ACKNOWLEDGEMENT_LEN, "length", 0, octets.len(), "at least 2")?;
         let message = MessageType::from(octets[field::TYPE]);
@@ -109,7 +109,7 @@ impl<'a> Repr<'a> {
         }
     }
 
-    /// The message in bytes of its own.
+    /// The message in a new vector.
     pub fn to_octets(&self) -> Vec<u8> {
         let mut octets = vec![0; self.buffer_len()];
         self.emit(&mut octets);

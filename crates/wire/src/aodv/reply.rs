@@ -30,7 +30,7 @@ impl ReplyFlags {
     pub const NONE: Self = Self(0);
     /// R: repair; used for multicast.
     pub const REPAIR: Self = Self(0x80);
-    /// A: whoever receives the reply acknowledges it.
+    /// A: the receiver of the reply acknowledges it.
     pub const ACKNOWLEDGE: Self = Self(0x40);
 
     const ALL: u8 = 0xc0;
@@ -38,7 +38,7 @@ impl ReplyFlags {
 
 bit_set!(ReplyFlags);
 
-/// A view on a route reply.
+/// A view of a route reply.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -65,12 +65,12 @@ pub struct ReplyPacket<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> ReplyPacket<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub(crate) fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole route reply.
+    /// A view of `buffer`, which holds a whole route reply.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         check(buffer.as_ref(), MessageType::Reply, LEN, "at least 20")?;
         Extensions::new_checked(&buffer.as_ref()[LEN..], LEN)?;
@@ -92,7 +92,7 @@ impl<T: AsRef<[u8]>> ReplyPacket<T> {
         self.buffer.as_ref()[field::HOP_COUNT]
     }
 
-    /// Where the route leads.
+    /// Destination of the route.
     pub fn destination(&self) -> Ipv4Addr {
         array(self.buffer.as_ref(), offset::DESTINATION).into()
     }
@@ -102,23 +102,23 @@ impl<T: AsRef<[u8]>> ReplyPacket<T> {
         u32::from_be_bytes(array(self.buffer.as_ref(), offset::DESTINATION_SEQUENCE))
     }
 
-    /// Who has asked for the route.
+    /// Node that has asked for the route.
     pub fn originator(&self) -> Ipv4Addr {
         array(self.buffer.as_ref(), offset::ORIGINATOR).into()
     }
 
-    /// How long the route is valid, in milliseconds.
+    /// Lifetime of the route, in milliseconds.
     pub fn lifetime(&self) -> u32 {
         u32::from_be_bytes(array(self.buffer.as_ref(), offset::LIFETIME))
     }
 
-    /// What follows.
+    /// Extensions of the message.
     pub fn extensions(&self) -> Extensions<'_> {
         Extensions::new_unchecked(&self.buffer.as_ref()[LEN..])
     }
 }
 
-/// What a route reply says.
+/// The fields of a route reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyRepr<'a> {
     /// The flags.
@@ -127,20 +127,20 @@ pub struct ReplyRepr<'a> {
     pub prefix_size: u8,
     /// Hops from the sender to the destination.
     pub hop_count: u8,
-    /// Where the route leads.
+    /// Destination of the route.
     pub destination: Ipv4Addr,
     /// The sequence number of the route.
     pub destination_sequence: u32,
-    /// Who has asked for the route.
+    /// Node that has asked for the route.
     pub originator: Ipv4Addr,
-    /// How long the route is valid, in milliseconds.
+    /// Lifetime of the route, in milliseconds.
     pub lifetime: u32,
-    /// What follows.
+    /// Extensions of the message.
     pub extensions: Extensions<'a>,
 }
 
 impl<'a> ReplyRepr<'a> {
-    /// The meaning of a route reply.
+    /// Parses a route reply.
     pub fn parse<T: AsRef<[u8]> + ?Sized>(packet: &ReplyPacket<&'a T>) -> Result<Self, ParseError> {
         Ok(Self {
             flags: packet.flags(),

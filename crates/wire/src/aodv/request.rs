@@ -29,9 +29,9 @@ impl RequestFlags {
     pub const JOIN: Self = Self(0x80);
     /// R: repair; reserved for multicast.
     pub const REPAIR: Self = Self(0x40);
-    /// G: whoever replies for the destination tells it the route to the originator.
+    /// G: a node that replies for the destination also sends it the route to the originator.
     pub const GRATUITOUS: Self = Self(0x20);
-    /// D: nobody but the destination may reply.
+    /// D: only the destination may reply.
     pub const DESTINATION_ONLY: Self = Self(0x10);
     /// U: the sequence number of the destination is unknown.
     pub const UNKNOWN_SEQUENCE: Self = Self(0x08);
@@ -47,7 +47,7 @@ impl RequestFlags {
 
 bit_set!(RequestFlags);
 
-/// A view on a route request.
+/// A view of a route request.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -76,12 +76,12 @@ pub struct RequestPacket<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> RequestPacket<T> {
-    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    /// A view of `buffer` as it is. Accessors panic if it is too short.
     pub(crate) fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 
-    /// A view on `buffer`, which holds a whole route request.
+    /// A view of `buffer`, which holds a whole route request.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         check(buffer.as_ref(), MessageType::Request, LEN, "at least 24")?;
         Extensions::new_checked(&buffer.as_ref()[LEN..], LEN)?;
@@ -98,12 +98,12 @@ impl<T: AsRef<[u8]>> RequestPacket<T> {
         self.buffer.as_ref()[field::HOP_COUNT]
     }
 
-    /// Number that the originator has given to the request.
+    /// Identifier that the originator has given to the request.
     pub fn id(&self) -> u32 {
         u32::from_be_bytes(array(self.buffer.as_ref(), offset::ID))
     }
 
-    /// Where a route is to lead.
+    /// Destination of the wanted route.
     pub fn destination(&self) -> Ipv4Addr {
         array(self.buffer.as_ref(), offset::DESTINATION).into()
     }
@@ -113,7 +113,7 @@ impl<T: AsRef<[u8]>> RequestPacket<T> {
         u32::from_be_bytes(array(self.buffer.as_ref(), offset::DESTINATION_SEQUENCE))
     }
 
-    /// Who wants a route.
+    /// Node that wants a route.
     pub fn originator(&self) -> Ipv4Addr {
         array(self.buffer.as_ref(), offset::ORIGINATOR).into()
     }
@@ -123,35 +123,35 @@ impl<T: AsRef<[u8]>> RequestPacket<T> {
         u32::from_be_bytes(array(self.buffer.as_ref(), offset::ORIGINATOR_SEQUENCE))
     }
 
-    /// What follows.
+    /// Extensions of the message.
     pub fn extensions(&self) -> Extensions<'_> {
         Extensions::new_unchecked(&self.buffer.as_ref()[LEN..])
     }
 }
 
-/// What a route request says.
+/// The fields of a route request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestRepr<'a> {
     /// The flags.
     pub flags: RequestFlags,
     /// Hops from the originator to the sender.
     pub hop_count: u8,
-    /// Number that the originator has given to the request.
+    /// Identifier that the originator has given to the request.
     pub id: u32,
-    /// Where a route is to lead.
+    /// Destination of the wanted route.
     pub destination: Ipv4Addr,
     /// The least sequence number that a route must have, unless [`RequestFlags::UNKNOWN_SEQUENCE`] is set.
     pub destination_sequence: u32,
-    /// Who wants a route.
+    /// Node that wants a route.
     pub originator: Ipv4Addr,
     /// The sequence number of the originator.
     pub originator_sequence: u32,
-    /// What follows.
+    /// Extensions of the message.
     pub extensions: Extensions<'a>,
 }
 
 impl<'a> RequestRepr<'a> {
-    /// The meaning of a route request.
+    /// Parses a route request.
     pub fn parse<T: AsRef<[u8]> + ?Sized>(packet: &RequestPacket<&'a T>) -> Result<Self, ParseError> {
         Ok(Self {
             flags: packet.flags(),

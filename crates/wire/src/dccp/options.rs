@@ -85,7 +85,7 @@ code_points! {
 pub struct NetworkState(pub u8);
 
 impl NetworkState {
-    /// The load exceeds what the network can carry.
+    /// The load exceeds the capacity of the network.
     pub const CONGESTION: Self = Self(0x01);
     /// The path has changed.
     pub const ROUTE_CHANGE: Self = Self(0x02);
@@ -109,7 +109,7 @@ pub struct TimestampEcho {
 /// One loss interval (RFC 4342, 8.6.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LossInterval {
-    /// Packets from behind the lossy part to the next interval. 24 bits.
+    /// Packets from the end of the lossy part to the next interval. 24 bits.
     pub lossless: u32,
     /// The sum of the ECN nonces of the lossless part.
     pub nonce_echo: bool,
@@ -125,7 +125,7 @@ const INTERVAL_LEN: usize = 9;
 /// The value of a Loss Intervals option: the most recent interval first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LossIntervals<'a> {
-    /// How many of the latest packets, up to the acknowledged one, are in no interval yet.
+    /// Number of latest packets, up to the acknowledged one, that are not in an interval yet.
     pub skip: u8,
     octets: &'a [u8],
 }
@@ -150,7 +150,7 @@ impl<'a> LossIntervals<'a> {
 pub enum OptionRepr<'a> {
     /// The next option must be understood.
     Mandatory,
-    /// The receiver can't take more.
+    /// The receiver can't accept more.
     SlowReceiver,
     /// Change L: the sender of this option wants its own feature to have the first of these values that the other side
     /// can live with; for a feature that isn't negotiated by preference, this one.
@@ -161,13 +161,13 @@ pub enum OptionRepr<'a> {
     ChangeR(Feature, &'a [u8]),
     /// Confirm R.
     ConfirmR(Feature, &'a [u8]),
-    /// How many packets without data immediately preceded this one. 48 bits.
+    /// Number of packets without data immediately before this one. 48 bits.
     NdpCount(u64),
     /// The sender's clock, in units of 10 µs.
     Timestamp(u32),
     /// The other side's clock.
     TimestampEcho(TimestampEcho),
-    /// How long ago the acknowledged packet arrived, in units of 10 µs.
+    /// Time since the acknowledged packet arrived, in units of 10 µs.
     ElapsedTime(u32),
     /// Inverse of the loss event rate, rounded up; `u32::MAX`: no loss yet.
     LossEventRate(u32),
@@ -177,12 +177,12 @@ pub enum OptionRepr<'a> {
     ReceiveRate(u32),
     /// ADTFRC's state of the network.
     NetworkState(NetworkState),
-    /// An option of another kind, as it stands.
+    /// An unparsed option of another kind.
     Other(OptionKind, &'a [u8]),
 }
 
 impl OptionRepr<'_> {
-    /// Whether the option may stand in a Data packet; otherwise it is ignored there (RFC 4340, 5.8).
+    /// Whether the option may be in a Data packet; otherwise receivers ignore it there (RFC 4340, 5.8).
     pub fn may_be_in_data(&self) -> bool {
         match self {
             Self::SlowReceiver | Self::NdpCount(_) | Self::Timestamp(_) | Self::TimestampEcho(_) => true,
@@ -196,12 +196,12 @@ impl OptionRepr<'_> {
     }
 }
 
-/// An option that can't be; nothing behind it can be trusted.
+/// An invalid option; nothing after it can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OptionError {
     /// Its kind.
     pub kind: OptionKind,
-    /// What is wrong.
+    /// The error.
     pub error: ParseError,
 }
 
@@ -345,7 +345,7 @@ fn value(kind: OptionKind, value: &[u8], offset: usize) -> Result<OptionRepr<'_>
 /// Room for options on their way to the wire, in bytes: what the options of one packet of ours can need.
 const LIST_LEN: usize = 192;
 
-/// Options being put together.
+/// A list of options under construction.
 #[derive(Debug, Clone, Copy)]
 pub struct OptionList {
     octets: [u8; LIST_LEN],
@@ -358,8 +358,8 @@ impl OptionList {
         Self { octets: [0; LIST_LEN], length: 0 }
     }
 
-    /// Adds an option behind the others. `false`, and nothing added, if there is no room for it in 192 bytes, or its value
-    /// is longer than the 253 bytes of an option.
+    /// Adds an option after the others. Returns `false`, and adds nothing, if there is no room for it in 192 bytes, or
+    /// its value is longer than the 253 bytes of an option.
     pub fn push(&mut self, option: &OptionRepr) -> bool {
         match *option {
             OptionRepr::Mandatory => self.single(OptionKind::Mandatory),
@@ -417,7 +417,7 @@ impl OptionList {
         Options { octets: &self.octets[..self.length], offset: 0 }
     }
 
-    /// Adds all of `other` behind the others; `false`, and nothing added, if there is no room.
+    /// Adds all of `other` after the others; returns `false`, and adds nothing, if there is no room.
     pub fn extend(&mut self, other: &Self) -> bool {
         let end = self.length + other.length;
         if end > LIST_LEN {

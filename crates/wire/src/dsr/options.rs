@@ -19,11 +19,12 @@ const ERROR_LEN: usize = 10;
 const ACK_REQUEST_LEN: usize = 2;
 const ACK_LEN: usize = 10;
 
-/// How many addresses a Route Request can list: its length is one byte (RFC 4728, 6.2).
+/// Largest number of addresses in a Route Request: its length is one byte (RFC 4728, 6.2).
 pub const MAX_ADDRESSES_OF_REQUEST: usize = (u8::MAX as usize - REQUEST_LEN) / ADDRESS_LEN;
-/// How many addresses a Route Reply can list (RFC 4728, 6.3).
+/// Largest number of addresses in a Route Reply (RFC 4728, 6.3).
 pub const MAX_ADDRESSES_OF_REPLY: usize = (u8::MAX as usize - REPLY_LEN) / ADDRESS_LEN;
-/// How many addresses a DSR Source Route can list: its length is one byte, and Segments Left has six bits (RFC 4728, 6.7).
+/// Largest number of addresses in a DSR Source Route: its length is one byte, and Segments Left has six bits (RFC 4728,
+/// 6.7).
 pub const MAX_ADDRESSES_OF_ROUTE: usize = (u8::MAX as usize - ROUTE_LEN) / ADDRESS_LEN;
 
 /// The largest number that a field for the number of salvages holds (RFC 4728, 6.4 and 6.7).
@@ -63,11 +64,11 @@ code_points! {
 /// What a node does with an option that it does not support (RFC 4728, 6.1 and 8.1.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsupported {
-    /// It goes on as if the option were not there.
+    /// It ignores the option.
     Ignore,
     /// It takes the option out of the packet.
     Remove,
-    /// It sets the first bit behind the length.
+    /// It sets the first bit after the length.
     Mark,
     /// It drops the packet.
     Drop,
@@ -90,7 +91,7 @@ impl OptionType {
     }
 }
 
-/// Addresses one after the other: bytes of a packet, or a list of whoever is about to send one.
+/// A sequence of addresses: bytes of a packet, or a list for a packet to send.
 #[derive(Clone, Copy)]
 pub enum Addresses<'a> {
     /// Four bytes each. A rest of less than four is no address.
@@ -103,7 +104,7 @@ impl<'a> Addresses<'a> {
     /// No address.
     pub const NONE: Self = Self::List(&[]);
 
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> usize {
         match self {
             Self::Octets(octets) => octets.len() / ADDRESS_LEN,
@@ -111,7 +112,7 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -168,7 +169,7 @@ impl fmt::Debug for Addresses<'_> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteRequest<'a> {
-    /// What tells this request from others of its initiator.
+    /// Identifier of the request among those of its initiator.
     pub identification: u16,
     /// The node to which a route is sought.
     pub target: Ipv4Addr,
@@ -191,11 +192,11 @@ pub struct RouteRequest<'a> {
 pub struct RouteReply<'a> {
     /// Whether the last hop is a path through another network.
     pub last_hop_external: bool,
-    /// The nodes behind the initiator, which is the destination of the IP packet; the last is the target.
+    /// The nodes after the initiator, which is the destination of the IP packet; the last is the target.
     pub addresses: Addresses<'a>,
 }
 
-/// What went wrong (RFC 4728, 6.4.1 to 6.4.3), and what tells more about it.
+/// Kind of error (RFC 4728, 6.4.1 to 6.4.3), with its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind<'a> {
     /// NODE_UNREACHABLE: this neighbour of the error's source could not be reached.
@@ -238,7 +239,7 @@ impl ErrorKind<'_> {
     }
 }
 
-/// Something that went wrong with a route (RFC 4728, 6.4).
+/// An error of a route (RFC 4728, 6.4).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -255,13 +256,13 @@ impl ErrorKind<'_> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteError<'a> {
-    /// How often the packet that met the error had been salvaged: at most 15.
+    /// Number of times that the packet with the error had been salvaged: at most 15.
     pub salvage: u8,
-    /// The node that met the error.
+    /// The node that found the error.
     pub source: Ipv4Addr,
-    /// The node that is to be told.
+    /// The node to inform.
     pub destination: Ipv4Addr,
-    /// What went wrong.
+    /// Kind of error.
     pub kind: ErrorKind<'a>,
     /// What follows the type-specific information: extensions, none of which is defined. Empty for an unknown kind.
     pub extension: &'a [u8],
@@ -324,9 +325,9 @@ pub struct SourceRoute<'a> {
     pub first_hop_external: bool,
     /// Whether the last hop is.
     pub last_hop_external: bool,
-    /// How often the packet has been salvaged: at most 15.
+    /// Number of times that the packet was salvaged: at most 15.
     pub salvage: u8,
-    /// How many of the addresses have not been reached yet: at most 63.
+    /// Number of addresses that the packet has not reached yet: at most 63.
     pub segments_left: u8,
     /// The nodes between source and destination. Of a packet that was salvaged, the first is the node that did it.
     pub addresses: Addresses<'a>,
@@ -339,7 +340,7 @@ pub enum DsrOption<'a> {
     RouteRequest(RouteRequest<'a>),
     /// A route that was found.
     RouteReply(RouteReply<'a>),
-    /// Something that went wrong.
+    /// An error.
     RouteError(RouteError<'a>),
     /// Asks for an acknowledgement.
     AckRequest(AckRequest<'a>),
@@ -364,7 +365,7 @@ pub enum DsrOption<'a> {
 }
 
 impl<'a> DsrOption<'a> {
-    /// What the option is.
+    /// Type of the option.
     pub fn option_type(&self) -> OptionType {
         match self {
             Self::RouteRequest(_) => OptionType::RouteRequest,
@@ -455,7 +456,7 @@ impl<'a> DsrOption<'a> {
         }
     }
 
-    /// The meaning of an option of this type with these data, which stand at `offset` in the header.
+    /// Parses an option of this type with these data, which stand at `offset` in the header.
     fn parse(kind: OptionType, data: &'a [u8], offset: usize) -> Result<Self, ParseError> {
         let at_least =
             |least: usize, field, expected| LAYER.require(data.len() >= least, field, offset - 1, data.len(), expected);

@@ -13,7 +13,7 @@ pub(crate) fn of(frame: &[u8]) -> u32 {
     crc32fast::hash(frame)
 }
 
-/// Header and body, if the frame check sequence behind them is right.
+/// Header and body, if the frame check sequence after them is correct.
 pub fn strip(frame: &[u8]) -> Result<&[u8], ParseError> {
     LAYER.require(frame.len() >= LEN, "length", 0, frame.len(), "at least 4")?;
     let end = frame.len() - LEN;

@@ -1,7 +1,7 @@
 //! Bodies of management frames (IEEE Std 802.11-2020, 9.3.3): fixed fields (9.4.1), then elements (9.4.2).
 //!
-//! Which fields a body has follows from the subtype in the header, so that there is no view that knows the layout of all of
-//! them: [`Repr::parse`] reads the bytes behind the header.
+//! The subtype in the header determines the fields of a body, so there is no view of all layouts: [`Repr::parse`] reads
+//! the bytes after the header.
 
 mod elements;
 
@@ -26,7 +26,7 @@ const REASON_LEN: usize = 2;
 /// The two most significant bits of an association identifier are set (9.4.1.8).
 const AID_BITS: u16 = 0xc000;
 
-/// What a network, or a station, can do and wants (9.4.1.4): bits.
+/// Capabilities of a network or a station (9.4.1.4): bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Capability(pub u16);
 
@@ -93,20 +93,20 @@ code_points! {
     }
 }
 
-/// What a network tells of itself.
+/// A network's description of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bss {
     /// The timing synchronization function's timer as the first bit of this field is sent, in µs (9.4.1.10, 11.1.3.1).
     pub timestamp: u64,
-    /// Between two beacons, in time units of 1024 µs (9.4.1.3).
+    /// Time between two beacons, in time units of 1024 µs (9.4.1.3).
     pub beacon_interval: u16,
-    /// What the network can do.
+    /// Capabilities of the network.
     pub capability: Capability,
     /// The rest.
     pub elements: Elements,
 }
 
-/// What the body of a management frame says.
+/// The fields of the body of a management frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repr {
     /// 9.3.3.2.
@@ -130,7 +130,7 @@ pub enum Repr {
     AssociationResponse {
         /// The answer to a request for reassociation.
         reassociation: bool,
-        /// What the network can do.
+        /// Capabilities of the network.
         capability: Capability,
         /// Whether the station is associated now.
         status: Status,

@@ -1,4 +1,4 @@
-//! HELLO messages: whom a node hears, and what it thinks of them (RFC 3626, 6).
+//! HELLO messages: the neighbours that a node hears, and their state (RFC 3626, 6).
 
 use std::net::Ipv4Addr;
 
@@ -48,15 +48,15 @@ code_points! {
 /// Link type and neighbour type in one byte (RFC 3626, 6.1.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkCode {
-    /// What is known of the link: bits 0 and 1.
+    /// State of the link: bits 0 and 1.
     pub link: LinkType,
-    /// What the neighbour is to the sender: bits 2 and 3.
+    /// Type of the neighbour: bits 2 and 3.
     pub neighbour: NeighbourType,
 }
 
 impl LinkCode {
-    /// The meaning of a code; `None` if it says what RFC 3626 doesn't know (above 15, 3 for a neighbour type), or contradicts
-    /// itself: a symmetric link to nobody's neighbour (6.1.1).
+    /// Parses a code; `None` if RFC 3626 does not define it (above 15, 3 for a neighbour type), or if it contradicts
+    /// itself: a symmetric link to a node that is not a neighbour (6.1.1).
     pub fn parse(code: u8) -> Option<Self> {
         let (link, neighbour) = (LinkType::from(code & 0x03), NeighbourType::from(code >> 2));
         let contradicts = link == LinkType::Symmetric && neighbour == NeighbourType::NotNeighbour;
@@ -68,7 +68,7 @@ impl LinkCode {
     }
 }
 
-/// A view on the body of a HELLO message.
+/// A view of the body of a HELLO message.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -88,7 +88,7 @@ impl LinkCode {
 pub struct View<'a>(&'a [u8]);
 
 impl<'a> View<'a> {
-    /// A view on the body of a message. All link messages are looked at, and must be whole.
+    /// A view of the body of a message. All link messages are looked at, and must be whole.
     pub fn new_checked(body: &'a [u8]) -> Result<Self, ParseError> {
         LAYER.require(body.len() >= FIXED_LEN, "length of a HELLO", 0, body.len(), "at least 4")?;
         let mut at = FIXED_LEN;
@@ -109,12 +109,13 @@ impl<'a> View<'a> {
         TimeCode(self.0[field::HTIME])
     }
 
-    /// How willing the sender is to pass on packets of others: 0 (never) to 7 (always); 3 is the default (RFC 3626, 18.8).
+    /// Willingness of the sender to forward packets of others: 0 (never) to 7 (always); 3 is the default (RFC 3626,
+    /// 18.8).
     pub fn willingness(&self) -> u8 {
         self.0[field::WILLINGNESS]
     }
 
-    /// The link messages one by one, with their code as it stands.
+    /// Iterates over the link messages, with their unparsed codes.
     pub fn links(&self) -> impl Iterator<Item = (u8, Addresses<'a>)> + 'a {
         let mut rest = &self.0[FIXED_LEN..];
         core::iter::from_fn(move || {
@@ -131,19 +132,20 @@ fn link_size(link: &[u8]) -> usize {
     u16::from_be_bytes(array(link, field::LINK_SIZE)).into()
 }
 
-/// What the body of a HELLO message says.
+/// The fields of the body of a HELLO message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repr {
     /// Htime: the time from this HELLO to the next one.
     pub interval: TimeCode,
-    /// How willing the sender is to pass on packets of others: 0 (never) to 7 (always); 3 is the default (RFC 3626, 18.8).
+    /// Willingness of the sender to forward packets of others: 0 (never) to 7 (always); 3 is the default (RFC 3626,
+    /// 18.8).
     pub willingness: u8,
     /// Codes, and the addresses of the neighbours' interfaces that they hold for: at most 16382 each.
     pub links: Vec<(LinkCode, Vec<Ipv4Addr>)>,
 }
 
 impl Repr {
-    /// The meaning of a body. Link messages with a code that has no meaning are left out (RFC 3626, 6.1.1).
+    /// Parses a body. Link messages with a code that has no meaning are left out (RFC 3626, 6.1.1).
     pub fn parse(view: &View<'_>) -> Self {
         let link = |(code, addresses): (u8, Addresses<'_>)| Some((LinkCode::parse(code)?, addresses.iter().collect()));
         let links = view.links().filter_map(link).collect();

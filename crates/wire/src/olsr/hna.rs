@@ -1,5 +1,5 @@
-//! HNA messages: what lies behind a node, outside of the network (RFC 3626, 12.1). The body is pairs of network address and
-//! netmask, one behind the other.
+//! HNA messages: networks that a node connects, outside of the ad hoc network (RFC 3626, 12.1). The body is a sequence of
+//! pairs of network address and netmask.
 
 use std::net::Ipv4Addr;
 
@@ -15,23 +15,23 @@ const NETWORK_LEN: usize = 2 * ADDRESS_LEN;
 pub struct Network {
     /// Its address.
     pub address: Ipv4Addr,
-    /// Its netmask, as it stands: daemons hide other things in masks that can't be.
+    /// Its netmask, unchanged: daemons hide other data in invalid masks.
     pub netmask: Ipv4Addr,
 }
 
-/// A view on the body of an HNA message.
+/// A view of the body of an HNA message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View<'a>(&'a [u8]);
 
 impl<'a> View<'a> {
-    /// A view on the body of a message.
+    /// A view of the body of a message.
     pub fn new_checked(body: &'a [u8]) -> Result<Self, ParseError> {
         let whole = body.len().is_multiple_of(NETWORK_LEN);
         LAYER.require(whole, "length of the networks", 0, body.len(), "a multiple of 8 octets")?;
         Ok(Self(body))
     }
 
-    /// The networks one by one.
+    /// Iterates over the networks.
     pub fn networks(&self) -> impl ExactSizeIterator<Item = Network> + 'a {
         let address = |octets, at| Ipv4Addr::from(array::<ADDRESS_LEN>(octets, at));
         let network = move |octets| Network { address: address(octets, 0), netmask: address(octets, ADDRESS_LEN) };
@@ -39,7 +39,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What the body of an HNA message says.
+/// The fields of the body of an HNA message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repr {
     /// The networks.
@@ -47,7 +47,7 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// The meaning of a body.
+    /// Parses a body.
     pub fn parse(view: &View<'_>) -> Self {
         Self { networks: view.networks().collect() }
     }

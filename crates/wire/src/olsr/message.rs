@@ -29,7 +29,7 @@ code_points! {
     }
 }
 
-/// A view on a message, whole as [`Messages`] finds it.
+/// A view of a message, whole as [`Messages`] finds it.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -63,26 +63,26 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// What follows the header.
+    /// Bytes after the header.
     pub fn body(&self) -> &'a [u8] {
         &self.0[MESSAGE_HEADER_LEN..]
     }
 }
 
-/// What the header of a message says.
+/// The fields of the header of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageRepr {
-    /// What the message is.
+    /// Kind of the message.
     pub kind: MessageType,
-    /// Vtime: how long the message holds.
+    /// Vtime: validity time of the message.
     pub validity: TimeCode,
-    /// Main address of the node that has made the message.
+    /// Main address of the node that created the message.
     pub originator: Ipv4Addr,
-    /// How many more hops the message may go.
+    /// Number of hops that remain.
     pub time_to_live: u8,
-    /// How many hops it has gone.
+    /// Number of hops so far.
     pub hop_count: u8,
-    /// Number of the message among those that the originator has made.
+    /// Number of the message among those of its originator.
     pub sequence: u16,
     /// Length of the body, in bytes: at most 65519.
     pub body_len: u16,

@@ -1,16 +1,16 @@
-//! MID messages: further addresses of a node (RFC 3626, 5.1). The body is addresses, one behind the other.
+//! MID messages: further addresses of a node (RFC 3626, 5.1). The body is a sequence of addresses.
 
 use std::net::Ipv4Addr;
 
 use super::{ADDRESS_LEN, Addresses, emit_addresses};
 use crate::ParseError;
 
-/// A view on the body of a MID message.
+/// A view of the body of a MID message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View<'a>(Addresses<'a>);
 
 impl<'a> View<'a> {
-    /// A view on the body of a message.
+    /// A view of the body of a message.
     pub fn new_checked(body: &'a [u8]) -> Result<Self, ParseError> {
         Ok(Self(Addresses::new(body, 0, "length of the interface addresses")?))
     }
@@ -21,7 +21,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What the body of a MID message says.
+/// The fields of the body of a MID message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repr {
     /// Addresses of the originator's interfaces, without its main address.
@@ -29,7 +29,7 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// The meaning of a body.
+    /// Parses a body.
     pub fn parse(view: &View<'_>) -> Self {
         Self { interfaces: view.interfaces().iter().collect() }
     }

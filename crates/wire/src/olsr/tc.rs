@@ -1,4 +1,4 @@
-//! TC messages: whom a node can reach (RFC 3626, 9).
+//! TC messages: neighbours that a node advertises (RFC 3626, 9).
 
 use std::net::Ipv4Addr;
 
@@ -9,7 +9,7 @@ use crate::bytes::{array, put};
 /// Length of what stands before the addresses, in bytes.
 const FIXED_LEN: usize = 4;
 
-/// A view on the body of a TC message.
+/// A view of the body of a TC message.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -28,7 +28,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// A view on the body of a message.
+    /// A view of the body of a message.
     pub fn new_checked(body: &'a [u8]) -> Result<Self, ParseError> {
         LAYER.require(body.len() >= FIXED_LEN, "length of a TC", 0, body.len(), "at least 4")?;
         let neighbours = Addresses::new(&body[FIXED_LEN..], FIXED_LEN, "length of the advertised neighbours")?;
@@ -46,7 +46,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What the body of a TC message says.
+/// The fields of the body of a TC message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repr {
     /// Advertised neighbour sequence number: goes up when the set of advertised neighbours changes.
@@ -56,7 +56,7 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// The meaning of a body.
+    /// Parses a body.
     pub fn parse(view: &View<'_>) -> Self {
         Self { ansn: view.ansn(), neighbours: view.neighbours().iter().collect() }
     }

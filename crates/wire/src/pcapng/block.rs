@@ -1,4 +1,4 @@
-//! What all blocks have in common: type, length at both ends, options.
+//! The common parts of blocks: type, length at both ends, options.
 
 use crate::ParseError;
 use crate::bytes::array;

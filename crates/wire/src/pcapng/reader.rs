@@ -11,11 +11,11 @@ const MICROSECONDS: u8 = 6;
 /// A packet of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// When it was captured, in nanoseconds since 1 January 1970. An offset of the interface (`if_tsoffset`) isn't added.
+    /// Time of the capture, in nanoseconds since 1 January 1970, without an offset of the interface (`if_tsoffset`).
     pub at: u64,
-    /// What kind of header its bytes begin with, by the registry of link types.
+    /// Link type, which identifies the header that its bytes begin with.
     pub link_type: u32,
-    /// What was captured of it.
+    /// Captured bytes.
     pub octets: Vec<u8>,
 }
 
@@ -34,7 +34,7 @@ pub struct Reader<R: Read> {
     has_failed: bool,
 }
 
-/// What an interface description says.
+/// The fields of an interface description.
 #[derive(Debug)]
 struct Interface {
     link_type: u16,
@@ -43,7 +43,7 @@ struct Interface {
 }
 
 impl<R: Read> Reader<R> {
-    /// Begins to read a capture.
+    /// Starts to read a capture.
     pub fn new(source: R) -> io::Result<Self> {
         let mut reader = Self {
             source: BufReader::new(source),

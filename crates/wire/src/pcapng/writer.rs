@@ -10,7 +10,7 @@ const NANOSECONDS: u8 = 9;
 /// our own that another program has changed.
 const APPLICATION: &str = "hopcast";
 
-/// What the packets of an interface begin with.
+/// First header of an interface's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkType {
@@ -32,7 +32,7 @@ impl LinkType {
 
 /// Writes a capture of one interface or several.
 ///
-/// The sink sees several short writes for each packet: hand over a buffered one.
+/// It makes several short writes for each packet, so pass a buffered sink.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     sink: W,
@@ -61,7 +61,7 @@ impl<W: Write> Writer<W> {
         self.write_on(0, at, octets)
     }
 
-    /// The same for the interface with this number, whose link type tells what the packet begins with.
+    /// The same for the interface with this number, whose link type determines the first header of the packet.
     pub fn write_on(&mut self, interface: u32, at: u64, octets: &[u8]) -> io::Result<()> {
         let header = enhanced_packet(interface, at, octets.len())?;
         let padding = padding(octets.len());
@@ -72,7 +72,7 @@ impl<W: Write> Writer<W> {
         self.sink.write_all(&trailer[..padding + TRAILER_LEN])
     }
 
-    /// Gives the sink back. A buffered one has to be flushed by the caller, who then learns of a full disk.
+    /// Returns the sink. The caller must flush a buffered one, and then gets the error of a full disk.
     pub fn into_inner(self) -> W {
         self.sink
     }

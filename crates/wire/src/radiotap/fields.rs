@@ -44,12 +44,12 @@ pub(super) fn layout(bit: u32) -> Option<(usize, usize)> {
     LAYOUT.get(usize::try_from(bit).ok()?).copied()
 }
 
-/// Who gave meaning to fields.
+/// Vendor that defines fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Vendor {
     /// The organisation.
     pub organisation: [u8; 3],
-    /// Which of its own namespaces.
+    /// Namespace of the vendor.
     pub namespace: u8,
 }
 
@@ -65,7 +65,7 @@ pub enum Field<'a> {
         /// What it holds.
         data: &'a [u8],
     },
-    /// All fields of one vendor namespace: only the vendor knows how they are laid out.
+    /// All fields of one vendor namespace: only the vendor knows their layout.
     Vendor {
         /// Whose they are.
         vendor: Vendor,
@@ -74,7 +74,7 @@ pub enum Field<'a> {
         /// What they hold.
         data: &'a [u8],
     },
-    /// The rest of the header, from a field on whose length isn't known. Nothing can be found behind it.
+    /// The rest of the header, from a field of unknown length on. Fields after it can't be found.
     Rest {
         /// Number of that field.
         bit: u32,

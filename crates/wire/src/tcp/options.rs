@@ -38,7 +38,7 @@ code_points! {
 pub struct SackBlock {
     /// Number of the first byte.
     pub left: u32,
-    /// Number of the byte behind the last.
+    /// Number of the byte after the last.
     pub right: u32,
 }
 
@@ -53,7 +53,7 @@ impl SackBlocks {
     /// No block, and so no option.
     pub const NONE: Self = Self { blocks: [SackBlock { left: 0, right: 0 }; MAX_SACK_BLOCKS], count: 0 };
 
-    /// Adds a block behind the others; `false` if there are four already.
+    /// Adds a block after the others; returns `false` if there are four already.
     pub fn push(&mut self, block: SackBlock) -> bool {
         let count = usize::from(self.count);
         if count == MAX_SACK_BLOCKS {
@@ -79,7 +79,7 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// Options of other kinds, as they stand: kind, length, value, one after the other.
+/// Unparsed options of other kinds: kind, length, value, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownOptions {
     octets: [u8; MAX_LEN],
@@ -90,7 +90,7 @@ impl UnknownOptions {
     /// No other option.
     pub const NONE: Self = Self { octets: [0; MAX_LEN], length: 0 };
 
-    /// Adds an option; `false` if there is no room for it.
+    /// Adds an option; returns `false` if there is no room for it.
     pub fn push(&mut self, kind: u8, value: &[u8]) -> bool {
         let start = usize::from(self.length);
         let end = start + 2 + value.len();
@@ -116,7 +116,7 @@ impl Default for UnknownOptions {
     }
 }
 
-/// What the options of a TCP header say.
+/// The options of a TCP header.
 ///
 /// A header has room for 40 bytes of options. Of more than that, SACK blocks are sent from the first as many as fit, as
 /// RFC 2018, 3 foresees, and the unknown ones only if all of them fit.
@@ -124,7 +124,7 @@ impl Default for UnknownOptions {
 pub struct Options {
     /// The largest payload that the sender wants to receive, in bytes (RFC 9293, 3.7.1). In SYN segments.
     pub max_segment_size: Option<u16>,
-    /// By how many bits the sender's windows are to be shifted (RFC 7323, 2). In SYN segments.
+    /// Number of bits by which to shift the sender's windows (RFC 7323, 2). In SYN segments.
     pub window_scale: Option<u8>,
     /// Whether the sender understands SACK (RFC 2018, 2). In SYN segments.
     pub sack_permitted: bool,
@@ -147,7 +147,7 @@ impl Options {
         unknown: UnknownOptions::NONE,
     };
 
-    /// The meaning of a list of options. Of two of one kind the later one counts.
+    /// Parses a list of options. Of two of one kind the later one counts.
     pub(super) fn parse(options: RawOptions<'_>) -> Result<Self, ParseError> {
         let mut repr = Self::NONE;
         for option in options {
@@ -283,12 +283,12 @@ impl List {
     }
 }
 
-/// One option as it stands.
+/// One unparsed option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawOption<'a> {
-    /// What it is.
+    /// Kind.
     pub kind: OptionKind,
-    /// What follows kind and length.
+    /// Bytes after kind and length.
     pub value: &'a [u8],
     /// Where the option begins, in bytes from the start of the TCP header.
     pub offset: usize,

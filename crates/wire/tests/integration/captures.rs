@@ -1,7 +1,7 @@
-//! Every frame of public captures, parsed and emitted again.
+//! Parses and emits every frame of public captures.
 //!
-//! `HOPCAST_CAPTURES` is the directory that holds them, one folder a project: `aircrack` (aircrack-ng, `test/`), `ns3`
-//! (ns-3, `src/aodv/test`, `src/mesh/test`) and `tcpdump` (tcpdump, `tests/`).
+//! `HOPCAST_CAPTURES` is the directory with the captures, one folder per project: `aircrack` (aircrack-ng, `test/`),
+//! `ns3` (ns-3, `src/aodv/test`, `src/mesh/test`) and `tcpdump` (tcpdump, `tests/`).
 
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 

@@ -1,4 +1,4 @@
-//! Packet formats against judges: Wireshark's dissectors, and captures that other projects made.
+//! Tests of packet formats against Wireshark's dissectors and captures of other projects.
 
 mod captures;
 mod pcap;

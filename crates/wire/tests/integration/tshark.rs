@@ -1,4 +1,4 @@
-//! One capture with every kind of frame, judged by Wireshark's dissectors.
+//! Checks a capture with every kind of frame by Wireshark's dissectors.
 
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 

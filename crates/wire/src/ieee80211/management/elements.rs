@@ -1,4 +1,4 @@
-//! Elements: an identifier, a length, and as many bytes (IEEE Std 802.11-2020, 9.4.2).
+//! Elements: an identifier, a length, and this number of bytes (IEEE Std 802.11-2020, 9.4.2).
 
 use crate::ParseError;
 use crate::bytes::array;
@@ -32,7 +32,7 @@ pub struct Ssid {
 impl Ssid {
     /// The most bytes of a name.
     pub(crate) const MAX_LEN: usize = 32;
-    /// Whatever network.
+    /// Any network.
     pub const WILDCARD: Self = Self { octets: [0; Self::MAX_LEN], length: 0 };
 
     /// The name of these bytes, of which those beyond the 32nd are left out.
@@ -96,14 +96,14 @@ impl Rates {
     }
 }
 
-/// What stations of 802.11b in or near the network mean for it (9.4.2.11).
+/// Effects of stations of 802.11b in or near the network (9.4.2.11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ErpInformation {
-    /// There are some.
+    /// Whether there are any.
     pub non_erp_present: bool,
-    /// OFDM frames are to be protected from them.
+    /// Whether OFDM frames must be protected from them.
     pub use_protection: bool,
-    /// Some of them understand the long preamble alone.
+    /// Whether some of them understand only the long preamble.
     pub barker_preamble: bool,
 }
 
@@ -112,7 +112,7 @@ pub struct ErpInformation {
 pub struct TrafficIndication {
     /// Beacons before the next one with delivery of broadcasts (DTIM); zero: this is one.
     pub dtim_count: u8,
-    /// Every so many beacons.
+    /// Number of beacons from one DTIM to the next.
     pub dtim_period: u8,
 }
 
@@ -140,7 +140,7 @@ pub struct AccessCategoryParameters {
     pub txop_limit: u16,
 }
 
-/// The elements that have to do with association, each if it is there.
+/// The elements about association, each if present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Elements {
     /// The name of the network.
