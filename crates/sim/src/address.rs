@@ -7,7 +7,7 @@ use hopcast_wire::MacAddress;
 
 use crate::id::NodeId;
 
-/// The network of all stations: a locally administered address that no station has (IEEE 802.11-2020, 9.2.4.3.4).
+/// BSSID of all stations: a locally administered address that no station has (IEEE 802.11-2020, 9.2.4.3.4).
 pub const BSSID: MacAddress = MacAddress([0x02, 0x01, 0, 0, 0, 0]);
 
 /// The MAC address of a station: locally administered, `02:00:00:00:00:01` for the first.

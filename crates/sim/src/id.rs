@@ -1,4 +1,4 @@
-//! Names of the things of a run: indices in the order of the scenario.
+//! Identifiers of the parts of a run: indices in the order of the scenario.
 
 /// Index of a node, in the order of the scenario; address 10.0.0.1 plus this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,6 +14,6 @@ impl NodeId {
 pub struct FlowId(pub u32);
 
 impl FlowId {
-    /// No flow: whose data a routing message carries.
+    /// No flow: that of a routing message's data.
     pub const NONE: Self = Self(u32::MAX);
 }

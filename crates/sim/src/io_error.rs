@@ -1,8 +1,8 @@
-//! What messages say of an input or output error.
+//! Text of an input or output error for messages.
 
 use std::io;
 
-/// What the system says is wrong, without the number that it has for it.
+/// The system's description of the error, without its number.
 pub fn cause(error: &io::Error) -> String {
     let text = error.to_string();
     text.find(" (os error ").map_or(text.as_str(), |end| &text[..end]).to_owned()

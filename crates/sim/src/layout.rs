@@ -1,4 +1,4 @@
-//! What the nodes of a scenario have, by index: radios, interfaces, wires, cards, and their ways.
+//! Parts of the nodes of a scenario, by index: radios, interfaces, wires, cards, and their movement.
 //!
 //! A node's interfaces are its radios, in the order of the scenario, then its ends of wires, in the order of the links.
 
@@ -14,14 +14,14 @@ use crate::mobility::{Mobility, Motion, Rest, place};
 use crate::scenario::model::{Group, NodeRadio, Role, Scenario};
 use crate::wired::Wire;
 
-/// A radio on the medium, and whose it is.
+/// A radio on the medium, and its node.
 #[derive(Clone, Copy, Debug)]
 pub struct Station<'a> {
     /// The node.
     pub node: NodeId,
-    /// Place among the radios of the node.
+    /// Index among the radios of the node.
     pub radio: u32,
-    /// What kind of node it is.
+    /// Kind of the node.
     pub role: Role,
     /// Its parameters.
     pub config: &'a NodeRadio,
@@ -75,7 +75,7 @@ pub fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
     groups(scenario).map(|group| group.card.map(|config| Cards::new(config, group.radios.len()))).collect()
 }
 
-/// Who could be reached over each interface of each node of `scenario`.
+/// Possible neighbours on each interface of each node of `scenario`.
 pub fn neighbours(scenario: &Scenario) -> Neighbours {
     let mut neighbours = Neighbours::new(groups(scenario).count());
     for (station, index) in stations(scenario).iter().zip(0..) {
@@ -86,7 +86,7 @@ pub fn neighbours(scenario: &Scenario) -> Neighbours {
     neighbours
 }
 
-/// The ways of all nodes in a run with `seed`.
+/// The paths of all nodes in a run with `seed`.
 pub fn motion(scenario: &Scenario, seed: u64) -> Motion {
     let placed = |(group, index): (&Group, u64)| {
         let count = group.node_names.len();

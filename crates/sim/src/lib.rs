@@ -3,22 +3,22 @@
 //! | step | module |
 //! |---|---|
 //! | read a file, check it, fill in defaults with their sources | [`scenario`] |
-//! | know what a user has added to the vocabulary | [`registry`] |
+//! | register custom models of users | [`registry`] |
 //! | place the nodes, move them | [`mobility`] |
 //! | lay out radios, interfaces and wires | [`layout`] |
-//! | find who hears whom | [`topology`] |
+//! | find which stations hear each other | [`topology`] |
 //! | find the routes | [`network`] |
 //! | set up hosts, programs and forwarding tables | [`traffic`], [`host`] |
 //! | carry packets over wires | [`wired`] |
-//! | run all events in their order, let real hosts stand in for simulated ones | [`engine`], driven by [`run`] |
-//! | measure, and check that nothing vanished | [`metrics`] |
+//! | run all events in order, optionally with real hosts in place of simulated ones | [`engine`], driven by [`run`] |
+//! | measure, and check that no packet vanished | [`metrics`] |
 //! | capture every frame | [`capture`] |
 //! | turn one run into records, tables and files | [`results`] |
 //! | run replications side by side | [`execute`] |
 //!
 //! # A first example
 //!
-//! One run, and what its flow has measured.
+//! One run, and the measurements of its flow.
 //!
 //! ```
 //! use hopcast_sim::run::Simulation;
@@ -49,8 +49,8 @@
 //!
 //! # A whole one
 //!
-//! A custom propagation model, three nodes of which the outer two need the one between them as a relay, and four replications
-//! on two threads.
+//! A custom propagation model, three nodes whose outer two need the middle one as a relay, and four replications on two
+//! threads.
 //!
 //! ```
 //! use hopcast_radio::propagation::{FreeSpace, Position, Propagation};

@@ -1,9 +1,9 @@
-//! Who is whose neighbour over which interface, and the shortest paths.
+//! Neighbours on each interface, and the shortest paths.
 //!
 //! Between two nodes with several ways, a wire comes before the radios, and the first radio of the sender before the
 //! others. Radios are neighbours if one decodes the other's data frames, they are on one channel, and of one network.
-//! Stations and access points are no neighbours of ad-hoc nodes, nor of their own kind: a station has one access point,
-//! the one that it hears strongest, and an access point has its stations.
+//! Stations and access points are no neighbours of ad-hoc nodes, nor of nodes of the same kind: a station has one access
+//! point, the one with the strongest signal, and an access point has its stations.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ const OUT_OF_REACH: f64 = 1e-9;
 /// Neighbours and paths.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Paths to `destinations`; none where routing protocols find them.
+    /// Paths to `destinations`; none if routing protocols find them.
     pub paths: Paths,
     /// Who is sent packets over these paths.
     destinations: Arc<Destinations>,
@@ -38,8 +38,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// That of `scenario`, whose radios hear each other as `topology` says. Given up with `None` as soon as `goes_on` says
-    /// no.
+    /// The network of `scenario`, whose radios hear each other as in `topology`. Returns `None` as soon as `goes_on`
+    /// returns false.
     pub fn new_while(scenario: &Scenario, topology: &Topology, goes_on: &dyn Fn() -> bool) -> Option<Self> {
         let stations = stations(scenario);
         let is_over_the_air = scenario.radio.association.is_some();
@@ -184,7 +184,7 @@ impl Network {
         joined
     }
 
-    /// One in which each node has one interface like `interface`, and node `a` has the neighbours `neighbours[a]`.
+    /// A network in which each node has one interface like `interface`, and node `a` has the neighbours `neighbours[a]`.
     pub fn of_neighbours(neighbours: &[Vec<u32>], interface: Interface) -> Self {
         let hop = |&to: &u32| Hop { interface: 0, node: NodeId(to), station: Some(StationId(to)) };
         let hops = neighbours.iter().map(|near| near.iter().map(hop).collect()).collect();
@@ -213,12 +213,12 @@ impl Network {
         &self.interfaces[node.0 as usize]
     }
 
-    /// Who is sent packets over the paths, by number.
+    /// The nodes that receive packets over the paths, by number.
     pub fn destinations(&self) -> impl Iterator<Item = u32> {
         self.destinations.iter()
     }
 
-    /// The forwarding table of a node that sends what is for each of these destinations to this neighbour.
+    /// The forwarding table of a node that sends packets for each of these destinations to this neighbour.
     pub fn table(&self, node: NodeId, next_hops: &BTreeMap<u32, NodeId>) -> Routes {
         let hops = &self.hops[node.0 as usize];
         let mut routes = Routes::new(hops.clone(), Arc::clone(&self.destinations));
@@ -255,8 +255,8 @@ fn relays(scenario: &Scenario) -> impl Iterator<Item = u32> {
     groups(scenario).zip(0..).filter(|(group, _)| group.relay == Relay::Application).map(|(_, node)| node)
 }
 
-/// Takes out of the tables of `hosts` the ways to and from stations, which the paths take for granted: none has an access point
-/// yet.
+/// Removes the routes to and from stations, which the paths assume, from the tables of `hosts`: no station has an access
+/// point yet.
 pub fn dissociate(scenario: &Scenario, hosts: &mut [Host]) {
     let all: Vec<(NodeId, Role)> = groups(scenario).zip(0..).map(|(group, node)| (NodeId(node), group.role)).collect();
     for (host, &(_, own)) in hosts.iter_mut().zip(&all) {

@@ -187,7 +187,7 @@ impl Encoder {
         message.emit(&mut arp::Packet::new_unchecked(room));
     }
 
-    /// The Ethernet frame that brings `sdu` to a real host; `None` for what such a host has no use for.
+    /// The Ethernet frame with `sdu` for a real host; `None` for units that a real host can't use.
     pub(crate) fn encode_ethernet(&mut self, sdu: &Sdu, destination: MacAddress, source: MacAddress) -> Option<&[u8]> {
         self.octets.clear();
         let header = ethernet::Repr { destination, source, ether_type: ether_type(sdu)? };

@@ -1,8 +1,8 @@
-//! Paths under static routing: the shortest over usable links, and detours over lossy ones where there is no other way.
+//! Paths of static routing: the shortest over usable links, and detours over lossy ones if there is no other path.
 //!
-//! A detour has the least expected number of transmissions (D. De Couto et al., "A high-throughput path metric for multi-hop
-//! wireless routing", MobiCom 2003), of data frames alone: acknowledgements are short, and sent at robust rates. From where a
-//! usable path begins it goes on along that one, so that all ways to a destination are one tree.
+//! A detour has the least expected number of transmissions (D. De Couto et al., "A high-throughput path metric for
+//! multi-hop wireless routing", MobiCom 2003), counting only data frames: acknowledgements are short, and sent at robust
+//! rates. Where a usable path begins, a detour continues along it, so that all paths to a destination form a tree.
 
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -19,7 +19,7 @@ pub struct LossyLink {
     pub success: f64,
 }
 
-/// Next hops of all nodes towards those that are sent packets.
+/// Next hops of all nodes towards the nodes that receive packets.
 #[derive(Clone, Debug)]
 pub struct Paths {
     shortest: ShortestPaths,
@@ -43,17 +43,17 @@ impl From<ShortestPaths> for Paths {
 }
 
 impl Paths {
-    /// The neighbour of `from` on the way to `to`; `None` where no path leads there, or `from` is `to`.
+    /// The neighbour of `from` on the path to `to`; `None` if there is no path, or `from` is `to`.
     pub fn next_hop(&self, from: u32, to: u32) -> Option<u32> {
         self.shortest.next_hop(from, to).or_else(|| self.detour(from, to).map(|detour| detour.next))
     }
 
-    /// The hop of `from` towards `to` over a lossy link, if its way there takes one.
+    /// The hop of `from` towards `to` over a lossy link, if its path uses one.
     pub fn detour(&self, from: u32, to: u32) -> Option<Detour> {
         self.detours.get(&to)?.get(&from).copied()
     }
 
-    /// The nodes from `from` to `to`, both included; `None` where no path leads there.
+    /// The nodes from `from` to `to`, both included; `None` if there is no path.
     pub fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         let mut path = vec![from];
         while let Some(&at) = path.last().filter(|&&at| at != to) {

@@ -1,5 +1,5 @@
-//! What users add to the vocabulary of scenarios: their routing protocols, congestion controls, applications, propagation, error
-//! and mobility models, in crates of their own.
+//! Registry of user-defined models, which can be in other crates: routing protocols, congestion controls, applications,
+//! propagation, error and mobility models.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -25,29 +25,29 @@ pub type MakeCongestionControl = Arc<dyn Fn() -> Box<dyn CongestionControl> + Se
 pub type MakeApplication = Arc<dyn Fn(FlowContext<'_>) -> Box<dyn Application> + Send + Sync>;
 /// Makes the propagation model of a run for a carrier frequency in hertz.
 pub type MakePropagation = Arc<dyn Fn(f64) -> Box<dyn Propagation> + Send + Sync>;
-/// Makes the error model of a run from streams of random numbers for it: one for each thing that has a state of its own.
+/// Makes the error model of a run from streams of random numbers: one for each part with a separate state.
 pub type MakeErrorModel = Arc<dyn Fn(Streams) -> Box<dyn ErrorModel> + Send + Sync>;
-/// Makes the mobility model of a node from where the node is placed and a stream of random numbers for it.
+/// Makes the mobility model of a node from its position and a stream of random numbers.
 pub type MakeMobility = Arc<dyn Fn(Position, Stream) -> Box<dyn Mobility> + Send + Sync>;
 
-/// What an application is told of the flow that it writes.
+/// Information for an application about its flow.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FlowContext<'a> {
-    /// The flow, as the scenario calls it.
+    /// Name of the flow in the scenario.
     pub name: &'a str,
-    /// When it starts.
+    /// Start of the flow.
     pub start: Instant,
-    /// Random numbers for this application alone.
+    /// Random numbers of this application.
     pub random: Stream,
 }
 
 /// A congestion control of TCP that a user has added, with its parameters.
 #[derive(Clone)]
 pub struct CustomCongestionControl {
-    /// As the scenario calls it.
+    /// Name in the scenario.
     pub name: String,
-    /// Makes that of one end of a connection.
+    /// Makes the congestion control of one end of a connection.
     pub make: MakeCongestionControl,
 }
 
@@ -63,12 +63,12 @@ impl PartialEq for CustomCongestionControl {
     }
 }
 
-/// Additions that a scenario may name. One without additions is the default.
+/// Models that a scenario can name. The default has none.
 ///
-/// Each kind of models has two ways in. `add_*` takes a function that makes a model; the parameters of the scenario are read as its
-/// type `C`, which sees an empty table where there are none. `add_*_factory` serves models whose parameters have no type known
-/// beforehand: its function reads them, and returns what makes models, or says what is wrong with them. A later addition replaces an
-/// earlier one of the same kind and name.
+/// Each kind of models has two functions. `add_*` takes a function that makes a model; hopcast reads the parameters of
+/// the scenario as its type `C`, an empty table if there are none. `add_*_factory` is for models whose parameters have no
+/// fixed type: its function reads them, and returns a function that makes models, or an error message. A later addition
+/// replaces an earlier one of the same kind and name.
 #[derive(Clone, Default)]
 pub struct Registry {
     pub(crate) routing: Models<MakeRouting>,
@@ -80,8 +80,8 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Adds a routing protocol: `routing = { protocol = "custom", name = NAME, parameters = { … } }` uses it. `make` makes the machine
-    /// of a node.
+    /// Adds a routing protocol: `routing = { protocol = "custom", name = NAME, parameters = { … } }` uses it. `make`
+    /// makes the state machine of a node.
     pub fn add_routing<C, M>(&mut self, name: &str, make: impl Fn(Node, &C) -> M + Send + Sync + 'static)
     where
         C: DeserializeOwned + Send + Sync + 'static,
@@ -128,8 +128,8 @@ impl Registry {
         self.congestion_control.add(name, read);
     }
 
-    /// Adds an application: `application = { kind = "custom", name = NAME, parameters = { … } }` of a flow uses it. `make` makes that of
-    /// one flow from when the flow starts and a stream of random numbers for it.
+    /// Adds an application: `application = { kind = "custom", name = NAME, parameters = { … } }` of a flow uses it.
+    /// `make` makes that of one flow from the start of the flow and a stream of random numbers.
     pub fn add_application<C, M>(&mut self, name: &str, make: impl Fn(Instant, Stream, &C) -> M + Send + Sync + 'static)
     where
         C: DeserializeOwned + Send + Sync + 'static,
@@ -166,9 +166,9 @@ impl Registry {
         self.propagation.add(name, read);
     }
 
-    /// Adds an error model: `radio.errors = { model = "custom", name = NAME, parameters = { … } }` uses it. `make` makes the model of a
-    /// run from streams of random numbers for it; [`Streams::stream`] takes the number of what a stream is for, such as a station or a
-    /// pair of them.
+    /// Adds an error model: `radio.errors = { model = "custom", name = NAME, parameters = { … } }` uses it. `make` makes
+    /// the model of a run from streams of random numbers; [`Streams::stream`] takes the number of a stream's purpose,
+    /// such as a station or a pair of them.
     pub fn add_error_model<C, M>(&mut self, name: &str, make: impl Fn(Streams, &C) -> M + Send + Sync + 'static)
     where
         C: DeserializeOwned + Send + Sync + 'static,
@@ -186,8 +186,8 @@ impl Registry {
         self.error_model.add(name, read);
     }
 
-    /// Adds a mobility model: `mobility = { model = "custom", name = NAME, parameters = { … } }` uses it. `make` makes the model of a
-    /// node from where the node is placed and a stream of random numbers for it.
+    /// Adds a mobility model: `mobility = { model = "custom", name = NAME, parameters = { … } }` uses it. `make` makes
+    /// the model of a node from its position and a stream of random numbers.
     pub fn add_mobility<C, M>(&mut self, name: &str, make: impl Fn(Position, Stream, &C) -> M + Send + Sync + 'static)
     where
         C: DeserializeOwned + Send + Sync + 'static,
@@ -218,7 +218,8 @@ impl fmt::Debug for Registry {
     }
 }
 
-/// A function that reads the parameters of a scenario and returns what makes models (`M`), or says what is wrong with them.
+/// A function that reads the parameters of a scenario and returns a function that makes models (`M`), or an error
+/// message.
 pub trait Read<M>: Fn(Map<String, Value>) -> Result<M, String> + Send + Sync + 'static {}
 
 impl<M, F: Fn(Map<String, Value>) -> Result<M, String> + Send + Sync + 'static> Read<M> for F {}

@@ -1,5 +1,5 @@
-//! One timer for each owner, in a tree of minima: to move one costs at most the height of the tree, and a move ends at the
-//! first minimum that it does not change. The owners are the stations or hosts of an engine, or the machines within a host.
+//! One timer for each owner, in a tree of minima: moving one costs at most the height of the tree, and ends at the first
+//! minimum that does not change. The owners are the stations or hosts of an engine, or the machines within a host.
 
 use hopcast_protocols::time::Instant;
 

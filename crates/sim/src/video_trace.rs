@@ -1,4 +1,4 @@
-//! Video frame traces: how many bytes each frame of an encoded film has, in the order in which it is sent.
+//! Video frame traces: the size in bytes of each frame of an encoded video, in sending order.
 //!
 //! The format is that of the MPEG-4 library of TU Berlin and Arizona State University (Fitzek & Reisslein, "MPEG-4
 //! and H.263 video traces for network performance evaluation", IEEE Network 15(6), 2001), which other simulators read
@@ -21,13 +21,13 @@ pub struct VideoTrace {
     /// Time from one frame to the next: the mean step of the display times, to the nanosecond. The mean, because times
     /// in whole milliseconds round a step of 41.67 ms (24 frames/s) to 41 or 42 ms.
     pub interval: Duration,
-    /// When each frame is sent, from zero, ascending, if that is not evenly: the display times in ascending order, for an
-    /// encoder puts out one frame for each that is displayed. `None` where rounding to milliseconds explains what is
-    /// uneven.
+    /// Sending time of each frame, from zero, ascending, if the times are uneven: the display times in ascending order,
+    /// since an encoder outputs one frame for each displayed one. `None` if rounding to milliseconds explains the
+    /// unevenness.
     pub times: Option<Arc<[Duration]>>,
 }
 
-/// What a trace asks of a network.
+/// Load of a trace on a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Statistics {
     /// Number of frames.
@@ -44,7 +44,7 @@ pub struct Statistics {
     pub peak_bps: f64,
 }
 
-/// Why a text is not a trace. `name` is the file as the caller named it; lines and columns count from 1.
+/// Reason why a text is not a trace. `name` is the file as the caller named it; lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// A line does not have four columns: cut short, or of another format.
@@ -61,7 +61,7 @@ pub enum TraceError {
         /// The line's text, at most 40 characters of it.
         value: String,
     },
-    /// A column holds what it must not.
+    /// A column has an invalid value.
     #[error("{name}, line {line}, column {column}: {field} is {value:?}, expected {expected}")]
     Value {
         /// The file.
@@ -77,7 +77,7 @@ pub enum TraceError {
         /// What would be right.
         expected: &'static str,
     },
-    /// There is no frame in the file.
+    /// The file has no frame.
     #[error("{name}: no frames; expected lines of number, type, display time in ms, size in bytes")]
     Empty {
         /// The file.
@@ -102,7 +102,7 @@ const BUNDLED: [(&str, &str); 2] = [
 ];
 
 impl VideoTrace {
-    /// What writes the film from `start`, repeated without end, in packets of at most `packet` bytes.
+    /// The application that plays the trace from `start`, repeated without end, in packets of at most `packet` bytes.
     pub fn source(&self, start: Instant, packet: u32) -> MediaSource {
         let frames = Arc::clone(&self.frames);
         match &self.times {
@@ -111,14 +111,14 @@ impl VideoTrace {
         }
     }
 
-    /// Largest size of a frame that is believed, in bytes: 16 MiB is more than an 8K frame at 3 Gb/s.
+    /// Largest accepted size of a frame, in bytes: 16 MiB is more than an 8K frame at 3 Gb/s.
     pub const MAX_FRAME_BYTES: u32 = 16 << 20;
 
-    /// Latest display time that is believed, in milliseconds: 115 days.
+    /// Latest accepted display time, in milliseconds: 115 days.
     pub const MAX_TIME_MS: u64 = 10_000_000_000;
 
-    /// Reads a trace from `text`; `name` is what errors call it. Blank lines and lines that begin with `#` are
-    /// skipped, and so are the (up to two) header lines without a number with which the library's own files begin.
+    /// Reads a trace from `text`; `name` is the file's name in errors. Skips blank lines, lines that begin with `#`, and
+    /// the (up to two) header lines without a number at the beginning of the library's files.
     pub fn parse(text: &str, name: &str) -> Result<Self, TraceError> {
         let mut frames = Vec::new();
         let mut times = Vec::new();
@@ -138,7 +138,7 @@ impl VideoTrace {
         Ok(Self { frames: frames.into(), interval, times: uneven_times(times, interval) })
     }
 
-    /// After how long the trace begins again: a mean step after its last frame.
+    /// Time after which the trace repeats: a mean step after its last frame.
     pub fn period(&self) -> Duration {
         match self.times.as_deref() {
             Some(&[.., last]) => last + self.interval,

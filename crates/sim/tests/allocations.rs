@@ -1,5 +1,5 @@
-//! The hot path allocates nothing: once a run has warmed up, its events happen in memory that it already has. A queue that gets
-//! longer than it ever was takes more.
+//! The hot path allocates nothing: once a run has warmed up, its events use existing memory. Only a queue that grows
+//! longer than ever before allocates.
 
 #[path = "../benches/cost/peers.rs"]
 mod peers;

@@ -1,7 +1,9 @@
-//! What a run costs: `cargo bench -p hopcast-sim`, or `make bench`. `docs/benchmarks.md` says how to read the tables.
+//! Benchmark of the cost of a run: `cargo bench -p hopcast-sim`, or `make bench`. `docs/benchmarks.md` explains the
+//! tables.
 //!
-//! The program runs each scenario in two durations and subtracts, so that start-up cancels. Time is user CPU; instructions
-//! are counted by running itself under valgrind's callgrind, as `cost NAME SECONDS`. `cost NAME` prints the line of one scenario.
+//! The program runs each scenario in two durations and subtracts, so that start-up cancels. Time is user CPU; it counts
+//! instructions by running itself under valgrind's callgrind, as `cost NAME SECONDS`. `cost NAME` prints the line of one
+//! scenario.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
 mod clock;

@@ -1,4 +1,4 @@
-//! Pieces of a run on their own.
+//! Benchmarks of parts of a run.
 
 use core::hint::black_box;
 
@@ -19,7 +19,7 @@ use crate::peers;
 pub(crate) struct Piece {
     /// What an operation is.
     pub(crate) name: &'static str,
-    /// Carries out at least so many operations and returns how many.
+    /// Carries out at least this number of operations and returns their number.
     run: fn(u64) -> u64,
 }
 
@@ -82,7 +82,7 @@ fn tcp_segments(operations: u64) -> u64 {
     carried
 }
 
-/// Hosts that do nothing but wake up, each after an interval of its own.
+/// Hosts that only wake up, each at its own interval.
 struct Sleepers(Vec<(Instant, Duration)>);
 
 /// What they send: nothing.

@@ -1,4 +1,4 @@
-//! Nodes on the move, as many to an area at any number.
+//! Moving nodes at a constant density.
 
 use core::fmt::Write as _;
 
@@ -8,9 +8,9 @@ use hopcast_sim::id::NodeId;
 use hopcast_sim::layout;
 use hopcast_sim::scenario::{Scenario, Source};
 
-/// So many nodes, one on 100 m by 100 m, at up to 5 m/s. One of eight sends eight packets a second to the node that is nearest
-/// at the start. Frames are decoded up to
-/// 250 m and sensed up to 550 m, by some 90 others.
+/// This number of nodes, one on 100 m by 100 m, at up to 5 m/s. One of eight sends eight packets a second to the node
+/// that is nearest at the start. Receivers decode frames up to 250 m and sense them up to 550 m, which reaches about 90
+/// others.
 pub(crate) fn scenario(nodes: u32, seconds: u64, seed: u64) -> Scenario {
     let side = 100.0 * f64::from(nodes).sqrt();
     let mut text = format!(

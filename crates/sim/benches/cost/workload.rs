@@ -1,4 +1,4 @@
-//! The scenarios that are measured, and how long.
+//! The measured scenarios, and their durations.
 
 use core::ops::Sub;
 

@@ -1,6 +1,6 @@
 //! Captures: for each node a pcapng file with every frame that its radios send or receive without error, as monitoring
-//! interfaces on that node would see them, and every packet that leaves or arrives on its wires. Payload bytes are zeros, but for
-//! those of real hosts and what FEC adds.
+//! interfaces on that node would see them, and every packet that leaves or arrives on its wires. Payload bytes are zeros,
+//! except those of real hosts and of FEC.
 
 mod names;
 mod spool;
@@ -26,17 +26,17 @@ use crate::results::output::{Part, commit_all};
 use crate::scenario::model::Scenario;
 use spool::Spool;
 
-/// The captures of one run. Given up before [`Self::commit`], it leaves nothing behind.
+/// The captures of one run. Dropping them before [`Self::commit`] leaves no files behind.
 pub struct Capture {
     files: Arc<Mutex<Files>>,
 }
 
 impl Capture {
-    /// Begins a file for each node of `scenario` in `folder`, which must be there: `<node>.pcapng`, or
-    /// `<node>.seed-<seed>.pcapng` for one of several replications. No two are the same, as names have no dots.
+    /// Creates a file for each node of `scenario` in `folder`, which must exist: `<node>.pcapng`, or
+    /// `<node>.seed-<seed>.pcapng` for one of several replications. Names are unique, as node names have no dots.
     ///
     /// # Errors
-    /// The first file that could not be begun.
+    /// The first file that can't be created.
     pub fn create(folder: &Path, scenario: &Scenario, seed: Option<u64>) -> Result<Self, OutputError> {
         let names = scenario.groups.iter().flat_map(|group| &group.node_names);
         let ports = layout::ports(scenario);
@@ -48,20 +48,20 @@ impl Capture {
         Ok(Self { files: Arc::new(Mutex::new(files)) })
     }
 
-    /// What writes into these files; for [`crate::run::Simulation::set_tap`].
+    /// The tap that writes these files; for [`crate::run::Simulation::set_tap`].
     pub fn tap(&self) -> impl Tap<Rc<Sdu>> + 'static {
         CaptureTap { files: Arc::clone(&self.files) }
     }
 
-    /// Whether all could be written so far.
+    /// Whether all writes have succeeded so far.
     ///
     /// # Errors
-    /// The first file that could not be written; nothing is captured any more.
+    /// The first file that could not be written; capturing has stopped.
     pub fn check(&self) -> Result<(), OutputError> {
         self.lock().error.take().map_or(Ok(()), Err)
     }
 
-    /// The run is over: completes all files, then gives them their names.
+    /// Completes all files at the end of the run, then gives them their names.
     ///
     /// # Errors
     /// The first file that could not be written.

@@ -1,4 +1,4 @@
-//! How the files of captures are named, and which of them in a folder are of an earlier run.
+//! Names of captures, and those of an earlier run in a folder.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -18,22 +18,22 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Those of `scenario` with `seeds`; `None` is the seed of a single replication.
+    /// The names for `scenario` with `seeds`; `None` is the seed of a single replication.
     pub fn new(scenario: &'a Scenario, seeds: impl IntoIterator<Item = Option<u64>>) -> Self {
         let nodes = scenario.groups.iter().flat_map(|group| &group.node_names).map(String::as_str).collect();
         Self { nodes, seeds: seeds.into_iter().collect() }
     }
 
-    /// Whether `name` is that of one of these files.
+    /// Whether `name` is one of these files.
     pub fn contains(&self, name: &str) -> bool {
         parts(name).is_some_and(|(node, seed)| self.nodes.contains(node) && self.seeds.contains(&seed))
     }
 
-    /// Removes the captures in `folder` that an earlier run left there, and that these did not replace. What does not begin
-    /// with the bytes that hopcast writes for a node of the name of the file is not ours, and stays.
+    /// Removes captures of an earlier run from `folder` that these did not replace. It only removes files that begin with
+    /// the bytes that hopcast writes for a node with the file's name.
     ///
     /// # Errors
-    /// The first that can't be removed, or that `folder` can't be read.
+    /// The first file that can't be removed, or an unreadable `folder`.
     pub fn remove_others(&self, folder: &Path) -> Result<(), OutputError> {
         let unreadable = |error| OutputError { path: folder.into(), error };
         for entry in fs::read_dir(folder).map_err(unreadable)? {

@@ -1,4 +1,4 @@
-//! Bytes on their way to a file that is opened only now and then: a run may have more nodes than a process may have files.
+//! Buffers for files that are opened only now and then: a run may have more nodes than a process may have open files.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -51,7 +51,7 @@ impl Ord for Entry {
 /// The next receiver of each edge, soonest first.
 #[derive(Debug)]
 pub(super) struct Edges {
-    /// One that need not go through the heap: mostly that of the newest transmission.
+    /// An entry outside of the heap: usually that of the newest transmission.
     newest: Entry,
     heap: BinaryHeap<Reverse<Entry>>,
     /// When the soonest of all reaches its receiver.

@@ -1,17 +1,18 @@
-//! The clock and the order of events; it drives stations, medium, wires and hosts.
+//! The clock and the order of events; drives stations, medium, wires and hosts.
 //!
 //! # The order of events
 //!
-//! Events happen in the order of their [`Key`]: time, then [`Rank`], then number. The order of the ranks is behaviour:
+//! Events happen in the order of their [`Key`]: time, then [`Rank`], then number. The order of the ranks affects results:
 //!
 //! 1. *trailing edges*: a frame that ends when another begins does not overlap it;
-//! 2. *stations*, by index: whoever has decided to transmit does so before it hears who decides the same at that instant;
-//! 3. *wires*, by index: what arrives at an instant is there when the host acts;
+//! 2. *stations*, by index: a station that has decided to transmit does so before it hears others that decide at the same
+//!    instant;
+//! 3. *wires*, by index: a packet that arrives at an instant is there when the host acts;
 //! 4. *hosts*, by index;
 //! 5. *leading edges*.
 //!
-//! Edges of one rank at one instant go by the number of the transmission, and along its links by delay and receiver.
-//! Nothing else orders events: no addresses in memory, no hashes, no floating point, no threads.
+//! Edges of one rank at one instant are ordered by the number of the transmission, and along its links by delay and
+//! receiver. Nothing else orders events: no addresses in memory, no hashes, no floating point, no threads.
 
 mod edges;
 mod ports;
@@ -32,7 +33,7 @@ use crate::wired::{self, Wire};
 use edges::{Edges, just_after};
 pub use ports::{Attachment, Port, Ports};
 
-/// What events at so many stations look at fits into the processor's cache.
+/// Number of stations whose hot data fits into the processor's cache.
 const CACHED_STATIONS: usize = 256;
 
 /// Bits of a [`Key`] for the number of an event.
@@ -47,12 +48,12 @@ impl Key {
         Self((time.as_nanos() as u128) << 64 | (rank as u128) << NUMBER_BITS | number as u128)
     }
 
-    /// When.
+    /// The time.
     pub const fn time(self) -> Instant {
         Instant::from_nanos((self.0 >> 64) as u64)
     }
 
-    /// Which comes first at one instant.
+    /// The rank at that time.
     pub const fn rank(self) -> Rank {
         match self.0 as u64 >> NUMBER_BITS {
             0 => Rank::Trailing,
@@ -63,13 +64,13 @@ impl Key {
         }
     }
 
-    /// Transmission, station, wire or host.
+    /// Number of the transmission, station, wire or host.
     pub const fn number(self) -> u64 {
         self.0 as u64 & ((1 << NUMBER_BITS) - 1)
     }
 }
 
-/// Kinds of events, in the order in which they happen at one instant.
+/// Kinds of events, in their order at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
     /// The end of a frame reaches a receiver.
@@ -84,12 +85,12 @@ pub enum Rank {
     Leading,
 }
 
-/// One event that has happened.
+/// An event that has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Its place in the order.
     pub key: Key,
-    /// Where it happened: index of the station, or of the host for timers of hosts and wires.
+    /// Index of the station, or of the host for timers of hosts and wires.
     pub place: u32,
 }
 
@@ -110,11 +111,11 @@ impl fmt::Display for Event {
 pub trait Upper {
     /// What the stations carry.
     type Packet: Payload;
-    /// A packet has arrived at an interface; if that is a radio, from this station. Returns whether the host may act on it.
+    /// A packet has arrived at an interface; at a radio, from this station. Returns whether the host may act on it.
     fn handle_packet(&mut self, port: Port, packet: &Self::Packet, from: Option<StationId>, now: Instant) -> bool;
-    /// The management frame that a radio receives now comes with this power.
+    /// The management frame that a radio is receiving has this power.
     fn handle_signal(&mut self, _port: Port, _power: Power) {}
-    /// How a radio of a host is to go on: its interface, what protects its OFDM frames, and its physical layer.
+    /// Changes of a host's radio: its interface, the protection of its OFDM frames, and its physical layer.
     fn poll_coexistence(&mut self, _host: u32) -> Option<(u32, Protection, Phy)> {
         None
     }
@@ -128,31 +129,31 @@ pub trait Upper {
         _now: Instant,
     ) {
     }
-    /// A packet was acknowledged, or broadcast, or has left on a wire. Returns whether the host may act on it: mostly it need not
-    /// be asked.
+    /// A packet was acknowledged, or broadcast, or has left on a wire. Returns whether the host may act on it, which is
+    /// rare.
     fn handle_sent(&mut self, port: Port, packet: Self::Packet, now: Instant) -> bool;
-    /// The interface gave up a packet; if that is a radio, one for this station, or for all.
+    /// The interface gave up a packet; at a radio, one for this station, or for all.
     fn handle_drop(&mut self, port: Port, packet: Self::Packet, to: Option<StationId>, cause: Loss, now: Instant);
     /// The next station whose packets a host wants back from the queue of one of its interfaces.
     fn poll_purge(&mut self, _host: u32, _now: Instant) -> Option<(u32, StationId)> {
         None
     }
-    /// An interface gives back a packet for a station, after [`Self::poll_purge`].
+    /// An interface returns a packet for a station, after [`Self::poll_purge`].
     fn handle_purged(&mut self, _port: Port, _packet: Self::Packet, _to: StationId, _now: Instant) {}
-    /// A packet that a radio has sent, without acknowledgement, did not get to the station that it was for.
+    /// A packet that a radio has sent without acknowledgement did not reach its station.
     fn handle_unheard(&mut self, _port: Port, _packet: &Self::Packet, _now: Instant) {}
-    /// A packet that came over a wire has been handled: its memory may be used again.
+    /// A packet that came over a wire has been handled: its memory can be reused.
     fn take_back(&mut self, _packet: Self::Packet) {}
-    /// Reads what packets at these hosts are likely to need, so that the processor fetches it at once. The result has no meaning, but
-    /// keeps the reads from being optimised away.
+    /// Reads what packets at these hosts are likely to need, so that the processor fetches it early. The result has no
+    /// meaning; it only keeps the compiler from removing the reads.
     fn prefetch(&self, _hosts: &[u32]) -> u64 {
         0
     }
     /// The instant of [`Self::poll_timeout`] has come.
     fn handle_timeout(&mut self, host: u32, now: Instant);
-    /// When [`Self::handle_timeout`] is to be called.
+    /// Time of the next call of [`Self::handle_timeout`].
     fn poll_timeout(&self, host: u32) -> Option<Instant>;
-    /// The next packet of a host, with the interface that it is for. `room` tells how many free places an interface has now
+    /// The next packet of a host, with its interface. `room` returns the number of free places that an interface has now
     /// for packets of a priority.
     fn poll_output(
         &mut self,
@@ -165,28 +166,28 @@ pub trait Upper {
 /// A packet for an interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<P> {
-    /// Place of the interface among those of the host.
+    /// Index of the interface at the host.
     pub interface: u32,
-    /// The station that is to receive it, or all (`None`). A wire has one other end.
+    /// The receiving station, or all (`None`). A wire has only one other end.
     pub receiver: Option<StationId>,
     /// The packet.
     pub packet: P,
 }
 
-/// Why an interface gave up a packet.
+/// Reason why an interface gave up a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// A station did.
+    /// A station gave it up.
     Radio(DropCause),
     /// The queue of a wire was full.
     QueueFull,
-    /// It had expired when its turn came to go over a wire.
+    /// It had expired before its turn to leave on a wire.
     Expired,
     /// A wire lost it.
     Link,
 }
 
-/// Sees each frame that a station sends or receives without error, as a capture on that host would.
+/// Sees each frame that a station sends or receives without error, like a capture on that host.
 pub trait Tap<P> {
     /// At `station`, a frame that started at `start`; with its power if it was received.
     fn on_frame(&mut self, station: StationId, frame: &Frame<P>, start: Instant, received: Option<&Link>);
@@ -214,7 +215,7 @@ pub struct Engine<U: Upper> {
     touched: Vec<StationId>,
     /// Hosts that are about to get a packet; room that is used again.
     expecting: Vec<u32>,
-    /// Whether nobody acknowledges frames, so that losses are found here.
+    /// Whether frames are not acknowledged, so that the engine itself detects losses.
     is_unacknowledged: bool,
     upper: U,
     tap: Option<Box<dyn Tap<U::Packet>>>,
@@ -228,8 +229,8 @@ impl<U: Upper> Engine<U> {
         Self::with_ports(medium, stations, Vec::new(), ports, upper)
     }
 
-    /// A run at its start. Stations have the indices of the medium's links; `ports` tells which interface of which host of
-    /// `upper` each station and wire is.
+    /// A run at its start. Stations have the indices of the medium's links; `ports` assigns each station and wire to an
+    /// interface of a host of `upper`.
     pub fn with_ports(
         medium: Medium<U::Packet>,
         stations: Vec<Dcf<U::Packet>>,
@@ -261,17 +262,18 @@ impl<U: Upper> Engine<U> {
         }
     }
 
-    /// From now on losses of unicast frames are told to the layer above ([`Upper::handle_unheard`]): no station acknowledges any.
+    /// Reports losses of unicast frames to the layer above ([`Upper::handle_unheard`]) from now on: no station
+    /// acknowledges frames.
     pub fn set_unacknowledged(&mut self) {
         self.is_unacknowledged = true;
     }
 
-    /// Shows every frame to `tap`.
+    /// Passes every frame to `tap`.
     pub fn set_tap(&mut self, tap: impl Tap<U::Packet> + 'static) {
         self.tap = Some(Box::new(tap));
     }
 
-    /// Shows every event to `log`, in order.
+    /// Passes every event to `log`, in order.
     pub fn set_log(&mut self, log: impl FnMut(Event) + 'static) {
         self.log = Some(Box::new(log));
     }
@@ -308,26 +310,26 @@ impl<U: Upper> Engine<U> {
         self.now = self.now.max(end);
     }
 
-    /// Something happens to a host now that no event of the run has led to: `change` tells the layer above, and what comes of
-    /// it is carried out.
+    /// Changes a host from outside of the run's events: `change` acts on the layer above, and the engine carries out the
+    /// results.
     pub fn intervene(&mut self, host: u32, change: impl FnOnce(&mut U, Instant)) {
         change(&mut self.upper, self.now);
         self.settle_host(host as usize, None, self.now);
         self.settle_touched(self.now);
     }
 
-    /// When the next event is due, or something that may lead to one; [`Instant::MAX`]: none ever.
+    /// Time of the next event, or of something that may lead to one; [`Instant::MAX`]: never.
     pub fn next_event(&self) -> Instant {
         let timers = self.station_timers.first().min(self.host_timers.first());
         timers.min(self.trailing.first()).min(self.leading.first())
     }
 
-    /// How far the run has come.
+    /// Current time of the run.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// How many events have happened.
+    /// Number of events so far.
     pub fn events(&self) -> u64 {
         self.events
     }
@@ -357,7 +359,7 @@ impl<U: Upper> Engine<U> {
         &self.upper
     }
 
-    /// The layer above, to read its measurements or to sample it between events.
+    /// The layer above, for reading its measurements or sampling it between events.
     pub fn upper_mut(&mut self) -> &mut U {
         &mut self.upper
     }
@@ -557,8 +559,8 @@ impl<U: Upper> Engine<U> {
         }
     }
 
-    /// Carries out what a station wants, what its host wants in turn, and what that means for the host's other stations,
-    /// until nobody wants anything more. `heard` is what the station has just been told of.
+    /// Carries out the outputs of a station, then those of its host, and their effects on the host's other stations,
+    /// until there are no more outputs. `heard` is what the station has just been told.
     fn settle(&mut self, station: StationId, heard: Option<TransmissionId>, now: Instant) {
         self.settle_station(station, heard, now);
         self.settle_touched(now);
@@ -675,7 +677,7 @@ impl<U: Upper> Engine<U> {
         self.leading.push(leading, number, id);
     }
 
-    /// [`Self::transmit`] of a unicast frame that nobody acknowledges: out of reach of its receiver it is lost.
+    /// [`Self::transmit`] of a unicast frame that is not acknowledged: it is lost if its receiver is out of range.
     #[cold]
     fn transmit_unacknowledged(&mut self, station: StationId, now: Instant) {
         let (header, packet) = self.stations[station.0 as usize].on_air();
@@ -706,7 +708,7 @@ fn turn_busy<P: Payload>(stations: &mut [Dcf<P>], timers: &mut Timers, station: 
     }
 }
 
-/// `receiver` has not received a frame that nobody acknowledges: if it was for that station, the packet is lost.
+/// `receiver` has not received an unacknowledged frame: if it was for that station, the packet is lost.
 #[cold]
 fn report_unheard<U: Upper>(
     upper: &mut U,

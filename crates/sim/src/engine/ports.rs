@@ -1,4 +1,4 @@
-//! Which interface of which host is which station, or which wire.
+//! Assignment of interfaces of hosts to stations and wires.
 
 use hopcast_radio::mac::StationId;
 
@@ -7,16 +7,16 @@ use hopcast_radio::mac::StationId;
 pub struct Port {
     /// Index of the host.
     pub host: u32,
-    /// Place of the interface among those of the host.
+    /// Index of the interface at the host.
     pub interface: u32,
 }
 
-/// What an interface leads to.
+/// The other side of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attachment {
     /// The medium.
     Station(StationId),
-    /// The wire with this index, which leads away from here.
+    /// The wire with this index, which begins here.
     Wire(u32),
 }
 
@@ -63,7 +63,7 @@ impl Ports {
         ports
     }
 
-    /// Each host has one interface, the station with its index.
+    /// Each host has one interface, the station with the same index.
     pub fn one_each(hosts: u32) -> Self {
         let interfaces: Vec<_> = (0..hosts).map(|host| vec![Attachment::Station(StationId(host))]).collect();
         Self::new(&interfaces)
@@ -79,22 +79,22 @@ impl Ports {
         self.of_station.len()
     }
 
-    /// Whose interface a station is.
+    /// The interface to which a station belongs.
     pub fn of_station(&self, station: StationId) -> Port {
         self.of_station[station.0 as usize]
     }
 
-    /// Where a wire comes from, and where it leads to.
+    /// The two ends of a wire.
     pub fn of_wire(&self, wire: usize) -> [Port; 2] {
         self.of_wire[wire]
     }
 
-    /// What an interface of a host leads to.
+    /// The station or wire of an interface.
     pub fn attachment(&self, host: usize, interface: u32) -> Attachment {
         self.attachments[self.first[host] as usize + interface as usize]
     }
 
-    /// What the interfaces of a host lead to, in order.
+    /// The stations and wires of a host's interfaces, in order.
     pub fn attachments(&self, host: usize) -> &[Attachment] {
         let end = self.first.get(host + 1).map_or(self.attachments.len(), |&end| end as usize);
         &self.attachments[self.first[host] as usize..end]

@@ -1,10 +1,10 @@
-//! What other threads see of replications under way, and how they stop them.
+//! Progress of running replications for other threads, and a way to stop them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hopcast_protocols::time::Duration;
 
-/// Progress and stop of one [`super::execute`]; to be shared between threads.
+/// Progress and stop of one [`super::execute`]; can be shared between threads.
 #[derive(Debug, Default)]
 pub struct Control {
     is_stopped: AtomicBool,
@@ -13,12 +13,12 @@ pub struct Control {
 }
 
 impl Control {
-    /// Nothing done, not stopped.
+    /// No progress, not stopped.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Stops all replications within milliseconds. Those that are finished have been handed over.
+    /// Stops all replications within milliseconds. Finished ones have already been passed on.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }

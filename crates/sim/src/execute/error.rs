@@ -1,13 +1,13 @@
-//! Why a replication failed.
+//! Errors of replications.
 
 use crate::results::OutputError;
 use crate::run::ImbalanceError;
 use crate::traffic::TrafficError;
 
-/// Why a replication failed.
+/// Reason why a replication failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecuteError {
-    /// The scenario's flows can't be set up: what is wrong is the scenario.
+    /// The scenario's flows can't be set up: the error is in the scenario.
     #[error("seed {seed}: {error}")]
     Traffic {
         /// Seed of the replication; another one may place the nodes otherwise.
@@ -15,7 +15,7 @@ pub enum ExecuteError {
         /// What is wrong.
         error: TrafficError,
     },
-    /// Packets came from nowhere or vanished: what is wrong is the simulator, and no figure of the run can be trusted.
+    /// Packets appeared or vanished without a cause: the error is in the simulator, and no number of the run is reliable.
     #[error("seed {seed}: {error}")]
     Imbalance {
         /// Seed of the replication.

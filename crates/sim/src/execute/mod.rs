@@ -1,4 +1,4 @@
-//! Many replications of a scenario side by side. The results do not depend on how many threads there are.
+//! Runs several replications of a scenario in parallel. The results do not depend on the number of threads.
 
 mod control;
 mod error;
@@ -24,33 +24,34 @@ pub struct Job<'a> {
     pub scenario: &'a Scenario,
     /// One replication each, in this order.
     pub seeds: &'a [u64],
-    /// Replications side by side; zero counts as one.
+    /// Number of replications in parallel; zero counts as one.
     pub threads: usize,
-    /// Folder for a capture of each node, if wanted; it must be there. See [`Capture::create`] for the names.
+    /// Folder for a capture of each node, if wanted; it must exist. See [`Capture::create`] for the names.
     pub captures: Option<&'a Path>,
 }
 
 impl Job<'_> {
-    /// Steps in which one replication is prepared: of thousands of nodes that takes long.
+    /// Number of steps that prepare one replication: with thousands of nodes this takes long.
     pub fn preparation(&self) -> u64 {
         Simulation::preparation(self.scenario)
     }
 }
 
-/// How it ended.
+/// How an execution ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All replications are finished.
     Finished,
-    /// [`Control::stop`] was called before all were.
+    /// [`Control::stop`] was called before all were finished.
     Stopped,
 }
 
-/// Runs all replications. Each that is finished is handed to `handle_finished` at once, with its place among the seeds; of
-/// two that finish together, in any order. `control` shows the progress and stops it; `meter` measures each replication.
+/// Runs all replications. Passes each finished one to `handle_finished` at once, with its index among the seeds; the
+/// order of two that finish together is not defined. `control` shows the progress and stops it; `meter` measures each
+/// replication.
 ///
 /// # Errors
-/// That of the replication with the lowest place that failed; those with lower places have been handed over.
+/// The error of the failed replication with the lowest index; those with lower indices have been passed on.
 pub fn execute<M: Meter>(
     job: &Job<'_>,
     control: &Control,

@@ -1,4 +1,4 @@
-//! One simulated machine, in four rooms: programs, sockets, IP, and the link down to where the interface takes over.
+//! One simulated machine, in four layers: programs, sockets, IP, and the link down to the interface.
 //!
 //! ```text
 //!   app      source, relay, sink     read and write; told by events when they may go on
@@ -17,7 +17,7 @@
 //! The driver makes one change (`handle_*`), then takes packets from [`Host::poll_output`] until it returns `None`,
 //! offering each to its interface, and then sets its timer to [`Host::poll_timeout`].
 //!
-//! Programs call the rooms below, which are one `Stack`, and none of those knows of programs: the host carries events up.
+//! Programs call the layers below, which form one `Stack`. These do not know of programs: the host carries events up.
 
 mod app;
 mod ip;
@@ -66,7 +66,7 @@ use socket::{SocketEvent, SocketId};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// One simulated machine. What a packet that comes looks at stands first, for the sake of the processor's cache.
+/// One simulated machine. Fields that an arriving packet reads come first, for the sake of the processor's cache.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Host {
@@ -116,49 +116,49 @@ struct Stack {
     reassembly: Reassembly,
 }
 
-/// What a host is made with.
+/// Parameters of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostConfig {
     /// Its interfaces, at least one.
     pub interfaces: Vec<Interface>,
-    /// Its radios, which are the first of the interfaces.
+    /// Number of radios, which are the first interfaces.
     pub radios: Vec<StationId>,
-    /// How it resolves the addresses of neighbours' radios; `None`: it knows them.
+    /// Address resolution for neighbours' radios; `None`: it knows all addresses.
     pub arp: Option<ArpConfig>,
     /// Send buffer and receive buffer of each UDP socket, in bytes of payload.
     pub socket_buffer: u32,
-    /// Of the run: what the host itself draws follows from it.
+    /// Seed of the run, for the host's own draws.
     pub seed: u64,
 }
 
-/// What a host knows of an interface.
+/// Properties of an interface for its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Largest IP datagram on it in bytes; `None`: never fragments.
+    /// MTU: largest IP datagram in bytes; `None`: never fragments.
     pub mtu: Option<u32>,
-    /// Places in its queue.
+    /// Length of its queue.
     pub queue_packets: u32,
 }
 
-/// What a host may use during a call.
+/// Shared state that a host can use during a call.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// The time.
     pub now: Instant,
-    /// The measurement of all flows.
+    /// The measurements of all flows.
     pub flows: &'a mut FlowTable,
     /// The counters of this node.
     pub counters: &'a mut Counters,
-    /// What all nodes give to interfaces.
+    /// The pool of units for interfaces.
     pub pool: &'a mut SduPool,
 }
 
-/// What is for an interface.
+/// A unit for an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// The interface, and the neighbour that is to receive it.
+    /// The interface, and the receiving neighbour.
     pub hop: Hop,
-    /// What it receives.
+    /// The unit.
     pub sdu: Rc<Sdu>,
 }
 
@@ -171,7 +171,7 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// Sockets that one host may have.
+/// Largest number of sockets of one host.
 pub const MAX_SOCKETS: usize = socket::ports::MAX_SOCKETS;
 
 impl Host {
@@ -180,30 +180,30 @@ impl Host {
         Self { stack: Stack::new(node, config, routes), programs: Vec::new() }
     }
 
-    /// From now on routes come and go with associations: a packet without one is dropped as [`DropCause::NotAssociated`], and a
-    /// program whose write fails tries again later.
+    /// Makes routes depend on associations from now on: a packet without one is dropped as [`DropCause::NotAssociated`],
+    /// and a program whose write fails tries again later.
     pub fn set_associated(&mut self) {
         self.stack.unrouted = DropCause::NotAssociated;
     }
 
-    /// Gives the host a routing protocol, in place of its table.
+    /// Gives the host a routing protocol, which replaces its table.
     pub fn set_router(&mut self, router: Router) {
         self.stack.set_router(router);
     }
 
-    /// From now on a real host stands here: what comes for it waits in [`Self::poll_arrival`].
+    /// Puts a real host in this place from now on: packets for it wait in [`Self::poll_arrival`].
     pub fn set_real(&mut self) {
         self.stack.real = Some(Box::default());
     }
 
-    /// Sends what is for `destination` this way from now on, or drops it.
+    /// Sends packets for `destination` this way from now on, or drops them.
     pub fn redirect(&mut self, destination: NodeId, hop: Option<Hop>) {
         self.stack.routes.redirect(destination, hop);
     }
 
-    /// The interface received a packet for this host from a neighbour, to be used here or passed on. Returns whether anything may
-    /// have changed of what [`Self::poll_output`], [`Self::poll_purge`] and [`Self::poll_timeout`] tell: with most messages of a routing
-    /// protocol that goes by flooding nothing has.
+    /// The interface received a packet from a neighbour, for this host or to forward. Returns whether the results of
+    /// [`Self::poll_output`], [`Self::poll_purge`] and [`Self::poll_timeout`] may have changed: most messages of a
+    /// flooding routing protocol change nothing.
     #[inline]
     pub fn handle_packet(&mut self, sdu: &Sdu, from: Neighbour, cx: &mut Context<'_>) -> bool {
         let has_changed = self.stack.handle_sdu(sdu, from, cx);
@@ -219,7 +219,7 @@ impl Host {
         count_host_drop(sdu.packet(), 1, cause, cx);
     }
 
-    /// This host heard a packet on its way from one neighbour to another node.
+    /// This host overheard a packet from one neighbour to another node.
     pub fn handle_overheard(&mut self, packet: &Packet, from: Neighbour, to: NodeId, cx: &mut Context<'_>) {
         self.stack.handle_overheard(packet, from, to, cx);
     }
@@ -236,25 +236,25 @@ impl Host {
         count_drop(sdu.packet(), 1, DropCause::Unheard, None, cx);
     }
 
-    /// The interface dropped `sdu`, which was for `to`, on its queue or after its last attempt. A routing protocol hears of
-    /// the latter, and may take a packet back.
+    /// The interface dropped `sdu`, which was for `to`, because its queue was full or after its last attempt. A routing
+    /// protocol is told of the latter, and may take the packet back.
     pub fn handle_drop(&mut self, sdu: Rc<Sdu>, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
         self.stack.handle_drop(&sdu, to, cause, cx);
         cx.pool.take_back(sdu);
     }
 
-    /// The next neighbour, given as interface and station, for which nothing is to wait at the interface any more. What waits
-    /// there comes back through [`Self::handle_purged`].
+    /// The next neighbour, given as interface and station, whose waiting packets the interface should return through
+    /// [`Self::handle_purged`].
     pub fn poll_purge(&mut self) -> Option<(u32, StationId)> {
         self.stack.poll_purge()
     }
 
-    /// The interface gives back `sdu`, which waited for `to`.
+    /// The interface returns `sdu`, which waited for `to`.
     pub fn handle_purged(&mut self, sdu: &Sdu, to: Neighbour, cx: &mut Context<'_>) {
         self.stack.handle_undelivered(sdu, to, Undelivered::Purged, DropCause::NoRoute, cx);
     }
 
-    /// It is [`Self::poll_timeout`], or later.
+    /// The time of [`Self::poll_timeout`] has come, or has passed.
     pub fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         while self.stack.timers.first() <= cx.now {
             match Slot::of(self.stack.timers.first_owner()) {
@@ -271,15 +271,16 @@ impl Host {
         }
     }
 
-    /// When [`Self::handle_timeout`] is next due.
+    /// Time of the next call of [`Self::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         Some(self.stack.timers.first()).filter(|&first| first < Timers::NEVER)
     }
 
-    /// The next packet for an interface; `room` tells how many free places one has now for packets of a priority.
+    /// The next packet for an interface; `room` returns the number of free places that an interface has now for packets
+    /// of a priority.
     ///
-    /// Only blocking writes to UDP wait for room. Everything else comes out whatever the room: a packet that finds no
-    /// place is the queue's to drop, and to report with [`Self::handle_drop`]. What has expired is dropped here.
+    /// Only blocking writes to UDP wait for room. All other packets come out whatever the room: if the queue is full it
+    /// drops them, and reports them with [`Self::handle_drop`]. The host drops expired packets here.
     #[inline]
     pub fn poll_output(
         &mut self,
@@ -347,17 +348,17 @@ impl Host {
         self.router().map_or(0, |router| hopcast_protocols::routing::prefetch(router.protocol()))
     }
 
-    /// Whether so many more sockets can be added; each source and sink takes one, a relay two.
+    /// Whether this number of sockets can be added; each source and sink needs one, a relay two.
     pub fn has_room_for_sockets(&self, count: usize) -> bool {
         self.stack.sockets.len() + count <= MAX_SOCKETS
     }
 
-    /// Keeps `port` free for a program that is added later and asks for it: no other socket chooses it.
+    /// Reserves `port` for a program that is added later and asks for it: no other socket chooses it.
     pub fn reserve_port(&mut self, port: u16) {
         self.stack.ports.reserve(port);
     }
 
-    /// Which machine this is.
+    /// The node of this host.
     pub fn node(&self) -> NodeId {
         self.stack.node
     }
@@ -367,25 +368,25 @@ impl Host {
         self.stack.router.as_deref()
     }
 
-    /// The way of what is for `destination`.
+    /// The next hop of packets for `destination`.
     pub fn hop_towards(&self, destination: NodeId) -> Option<Hop> {
         self.stack.routes.get(destination).copied()
     }
 
-    /// Places in each queue of an interface.
+    /// Length of each queue of an interface.
     pub fn queue_places(&self, interface: u32) -> u32 {
         self.stack.config.interfaces[interface as usize].queue_packets
     }
 
-    /// Packets that this host holds: to be given to the interface, or waiting for other fragments of their datagrams, for a route,
-    /// or for an address.
+    /// Packets that this host holds: ready for the interface, or waiting for other fragments of their datagrams, for a
+    /// route, or for an address.
     pub fn held_packets(&self) -> u64 {
         let waiting = self.router().map_or(0, |router| router.waiting().len());
         let unresolved = self.stack.resolution.as_ref().map_or(0, |resolution| resolution.waiting().count());
         self.stack.ready.len() as u64 + self.stack.reassembly.packets() + waiting as u64 + unresolved as u64
     }
 
-    /// Enters the datagrams that this host holds, whole or in part, in `census`. Those in the interface are not among them.
+    /// Adds the datagrams that this host holds, whole or in part, to `census`. Those in the interface are not among them.
     pub fn count_in_flight(&self, census: &mut Census) {
         let Stack { ready, reassembly, router, resolution, udp, dccp, real, .. } = &self.stack;
         let packets = ready.iter().filter_map(|transmit| transmit.sdu.packet()).chain(reassembly.datagrams());
@@ -406,25 +407,26 @@ impl Host {
         }
     }
 
-    /// The run ended: hands over what the connections counted.
+    /// Ends the run: collects the counters of the connections.
     pub fn finish(&self, flows: &mut FlowTable) {
         for socket in &self.stack.tcp {
             flows[socket.flow()].handle_connection_statistics(socket.statistics());
         }
     }
 
-    /// Checks that what this host was given and made is what it gave, delivered, dropped and holds.
+    /// Checks that the packets that this host received and created equal those that it sent, delivered, dropped and
+    /// holds.
     pub fn check(&self, counters: &Counters) -> Result<(), ConservationError> {
         let (expected, held) = (counters.unaccounted(), self.held_packets());
         if expected == i128::from(held) { Ok(()) } else { Err(ConservationError { node: self.node(), expected, held }) }
     }
 
-    /// Whether a real host stands here.
+    /// Whether this is a real host.
     pub fn is_real(&self) -> bool {
         self.stack.real.is_some()
     }
 
-    /// When the next packet for the real host came.
+    /// Arrival time of the next packet for the real host.
     pub fn next_arrival(&self) -> Option<Instant> {
         self.stack.next_arrival()
     }
@@ -434,18 +436,18 @@ impl Host {
         self.stack.poll_arrival()
     }
 
-    /// The real host has sent `sdu` to the neighbour behind `hop`.
+    /// The real host has sent `sdu` to the neighbour at `hop`.
     pub fn handle_sent_by_real(&mut self, hop: Hop, sdu: Sdu, cx: &mut Context<'_>) {
         self.stack.handle_sent_by_real(hop, sdu, cx);
     }
 
-    /// The real host at the other end of a connection of this host's sends `packet`, now: what it brings that is new enters the
+    /// The real host at the other end of a connection of this host sends `packet`, now: its new data enters the
     /// simulation here.
     pub fn handle_entering(&mut self, listener: &Listener, packet: &Packet, cx: &mut Context<'_>) {
         self.stack.handle_entering(listener, packet, cx);
     }
 
-    /// Flows whose connections real hosts have refused, and where those were to lead.
+    /// Flows whose connections real hosts have refused, and where they should lead.
     pub fn refused(&self) -> impl Iterator<Item = (FlowId, Endpoint)> + '_ {
         self.stack.refused()
     }
@@ -482,15 +484,15 @@ impl Stack {
     }
 }
 
-/// Packets of a host that came from nowhere or went nowhere.
+/// Packets of a host that appeared or vanished without a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("node {}: {held} packets are held where {expected} should be", node.0)]
 pub struct ConservationError {
-    /// Where.
+    /// The host.
     pub node: NodeId,
-    /// Packets that must be there by the counters.
+    /// Number of packets by the counters.
     pub expected: i128,
-    /// Packets that are there.
+    /// Number of packets that the host holds.
     pub held: u64,
 }
 

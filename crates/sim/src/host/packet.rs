@@ -1,4 +1,4 @@
-//! An IP datagram, or a fragment of one, as a small value: what its headers say, and whose data it carries.
+//! An IP datagram, or a fragment of one, as a small value: its headers, and the identity of its data.
 
 use crate::id::{FlowId, NodeId};
 use hopcast_protocols::fec;
@@ -27,52 +27,52 @@ pub const TCP_HEADER: u32 = 20;
 pub const ARP_PACKET: u32 = arp::PACKET_LEN as u32;
 /// Most bytes of one IP datagram: the total length field has 16 bits (RFC 791, section 3.1).
 pub const MAX_IP_DATAGRAM: u32 = 65_535;
-/// Most bytes of one IP datagram behind its header.
+/// Most bytes of one IP datagram after its header.
 pub const MAX_IP_PAYLOAD: u32 = MAX_IP_DATAGRAM - IPV4_HEADER;
 /// Most bytes of one UDP datagram of an application.
 pub const MAX_UDP_PAYLOAD: u32 = MAX_IP_PAYLOAD - UDP_HEADER;
 /// Time to live of a new datagram (RFC 1700, "Assigned numbers", IP time to live parameter).
 pub const DEFAULT_TTL: u8 = 64;
 
-/// One IPv4 packet. Bytes of applications are not carried, but those of real hosts; a capture fills them in.
+/// One IPv4 packet. It carries no bytes of applications, except those of real hosts; a capture fills them in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The IP header.
     pub ip: Ipv4,
     /// The transport header of the whole datagram; each fragment has a copy, though only the first one carries its bytes.
     pub body: Body,
-    /// What the measurement knows of it.
+    /// Information for measurement.
     pub tag: Tag,
-    /// What most packets have not.
+    /// Parts that most packets do not have.
     pub part: Option<Arc<Part>>,
 }
 
-/// What some packets carry beside their headers.
+/// Parts of some packets in addition to their headers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// What a routing protocol has put behind the IP header.
+    /// The part of a routing protocol after the IP header.
     pub routing: Option<RoutingPart>,
-    /// What the payload is to FEC.
+    /// Meaning of the payload for FEC.
     pub coded: Option<Arc<Coded>>,
-    /// It is what a real host sent.
+    /// The bytes of a real host.
     pub real: Option<RealPart>,
 }
 
 /// The bytes of a frame of a real host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RealPart {
-    /// Whom the host's interface addressed: of a group, who is meant by a frame to all.
+    /// Receiver in the Ethernet frame: for a group address, the intended receivers of a frame to all.
     pub destination: MacAddress,
-    /// What follows the Ethernet header. Fields of an IPv4 header that change on the way are those of [`Packet::ip`].
+    /// Bytes after the Ethernet header. Fields of an IPv4 header that change on the way are those of [`Packet::ip`].
     pub octets: Arc<[u8]>,
 }
 
-/// A datagram of an application, by what is known of it in place of bytes.
+/// A datagram of an application, identified by number instead of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
     /// Its number in the flow.
     pub seq: u64,
-    /// When the application wrote it.
+    /// Time when the application wrote it.
     pub created: Instant,
 }
 
@@ -82,14 +82,14 @@ pub type Coded = fec::Packet<fec::Counting<Datagram>>;
 /// A message of a routing protocol, or its header before the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoutingPart {
-    /// What it travels in.
+    /// Encapsulation.
     pub encapsulation: Encapsulation,
     /// The bytes, in the protocol's format.
     pub octets: Arc<[u8]>,
 }
 
 impl RoutingPart {
-    /// Bytes behind the IP header, that of UDP included where there is one; in ARP all, as there is no IP header.
+    /// Bytes after the IP header, including a UDP header if there is one; in ARP all bytes, as there is no IP header.
     pub fn octets_on_air(&self) -> u32 {
         let header = match self.encapsulation {
             Encapsulation::Udp { .. } => UDP_HEADER,
@@ -100,7 +100,7 @@ impl RoutingPart {
     }
 }
 
-/// What the IPv4 header says (RFC 791, section 3.1).
+/// The fields of the IPv4 header (RFC 791, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ipv4 {
     /// Source address.
@@ -109,9 +109,9 @@ pub struct Ipv4 {
     pub destination: NodeId,
     /// Identification of the datagram among those of this source, destination and protocol.
     pub id: u16,
-    /// Where this fragment lies in the datagram, in bytes; a multiple of 8.
+    /// Offset of this fragment in the datagram, in bytes; a multiple of 8.
     pub offset: u16,
-    /// Bytes of the datagram in this packet: what follows the IP header, and the routing protocol's part.
+    /// Bytes of the datagram in this packet, after the IP header and the routing protocol's part.
     pub payload: u16,
     /// Whether further fragments follow in the datagram.
     pub more_fragments: bool,
@@ -122,7 +122,7 @@ pub struct Ipv4 {
 /// The transport header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// RFC 768.
+    /// UDP (RFC 768).
     Udp {
         /// Source port.
         source_port: u16,
@@ -131,7 +131,7 @@ pub enum Body {
         /// Bytes of the application.
         length: u16,
     },
-    /// RFC 9293.
+    /// TCP (RFC 9293).
     Tcp {
         /// Source port.
         source_port: u16,
@@ -140,7 +140,7 @@ pub enum Body {
         /// The rest of the header, and the extent of the payload.
         segment: Segment,
     },
-    /// RFC 4340: its header is bytes, ports and all.
+    /// DCCP (RFC 4340): its header is bytes, including ports.
     Dccp(dccp::Packet),
     /// Of a real host: [`Part::real`] has the bytes.
     Real {
@@ -155,22 +155,23 @@ pub enum Body {
     Message,
 }
 
-/// What the measurement and the source's socket know of a packet; no bytes of it are on the air.
+/// Information for measurement and the source's socket; it is not on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// Whose data, or whose acknowledgement.
+    /// The flow to which its data or its acknowledgement belongs.
     pub flow: FlowId,
-    /// Over UDP, DCCP and from real hosts the sequence number of the application's datagram in the flow, [`Tag::NO_DATAGRAM`]
-    /// where there is none in the packet, and of a repair packet its own, from [`Tag::FIRST_REPAIR`] on; over TCP the byte's
-    /// place in the stream.
+    /// Over UDP, DCCP and from real hosts the sequence number of the application's datagram in the flow, or
+    /// [`Tag::NO_DATAGRAM`] without one; for a repair packet a separate number, from [`Tag::FIRST_REPAIR`] on. Over TCP
+    /// the position of the byte in the stream.
     pub seq: u64,
-    /// Over UDP and DCCP when the application wrote the datagram; otherwise when the packet was made.
+    /// Over UDP and DCCP the time when the application wrote the datagram; otherwise the time when the packet was
+    /// created.
     pub created: Instant,
-    /// Index of the socket at the source of this packet; of a message none.
+    /// Index of the socket at the source of this packet; none for a message.
     pub socket: u16,
     /// User priority at interfaces.
     pub priority: UserPriority,
-    /// From then on it is not worth sending; `None`: it always is.
+    /// Time after which it is not worth sending; `None`: never.
     pub expires: Option<Instant>,
 }
 
@@ -192,8 +193,8 @@ impl Packet {
         }
     }
 
-    /// Names the flow for queues that are fair to flows: addresses, protocol and ports (RFC 8290, section 4.1). Fragments go
-    /// without the ports, which only the first of them carries, and so stay in order among themselves.
+    /// Identity of the flow for queues that are fair to flows: addresses, protocol and ports (RFC 8290, section 4.1).
+    /// Fragments go without the ports, which only the first of them carries, and so stay in order among themselves.
     pub fn flow(&self) -> u64 {
         let ports = match self.is_fragment() {
             true => 0,
@@ -202,7 +203,7 @@ impl Packet {
         flow_between(self.ip.source, self.ip.destination, u64::from(self.body.protocol()) << 32 | ports)
     }
 
-    /// Puts a routing protocol's part behind the IP header, in place of the one that is there.
+    /// Puts a routing protocol's part after the IP header, replacing an existing one.
     pub fn set_routing(&mut self, routing: Option<RoutingPart>) {
         if routing.is_none() && self.routing().is_none() {
             return;
@@ -212,7 +213,7 @@ impl Packet {
         self.part = is_needed.then(|| Arc::new(Part { routing, coded, real }));
     }
 
-    /// What the payload is to FEC, if that protects the flow.
+    /// Meaning of the payload for FEC, if the flow is protected.
     pub fn coded(&self) -> Option<&Arc<Coded>> {
         self.part.as_deref()?.coded.as_ref()
     }
@@ -222,7 +223,7 @@ impl Packet {
         IPV4_HEADER + u32::from(self.ip.payload) + self.routing().map_or(0, RoutingPart::octets_on_air)
     }
 
-    /// What a routing protocol has put behind the IP header.
+    /// The part of a routing protocol after the IP header.
     pub fn routing(&self) -> Option<&RoutingPart> {
         self.part.as_deref()?.routing.as_ref()
     }
@@ -247,8 +248,8 @@ impl Packet {
 }
 
 impl Body {
-    /// The protocol number of the datagram ("Assigned internet protocol numbers", IANA); of a message that of UDP, in which
-    /// it travels unless it has a number of its own.
+    /// The protocol number of the datagram ("Assigned internet protocol numbers", IANA); for a message that of UDP,
+    /// unless the message has a separate number.
     pub const fn protocol(&self) -> u8 {
         match self {
             Self::Tcp { .. } => TCP,
@@ -280,7 +281,7 @@ impl Body {
         }
     }
 
-    /// Bytes of the whole datagram behind its IP header, which this host makes: transport header, options and payload.
+    /// Bytes of the whole datagram after its IP header, which this host creates: transport header, options and payload.
     pub fn octets(&self) -> u32 {
         match self {
             Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),

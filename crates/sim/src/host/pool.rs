@@ -1,19 +1,19 @@
-//! What crosses links, shared by all that hold it, in memory that is used again.
+//! Units on links, shared by their holders, in reused memory.
 
 use std::rc::Rc;
 
 use super::link::sdu::Sdu;
 use super::packet::{Ipv4, Packet};
 
-/// The memory of what nobody holds any more: that a packet is made, or changed on its way, allocates nothing once as many have been
-/// on their way at a time.
+/// The memory of unused packets: creating or changing a packet allocates nothing once the pool has grown to the largest
+/// number of simultaneous packets.
 #[derive(Debug, Default)]
 pub struct SduPool {
     free: Vec<Rc<Sdu>>,
 }
 
 impl SduPool {
-    /// Makes of `sdu` one that several can hold: the interfaces of its sender, the medium, and whoever receives it.
+    /// Makes `sdu` shareable: the interfaces of its sender, the medium, and receivers can hold it.
     #[inline]
     pub fn share(&mut self, sdu: Sdu) -> Rc<Sdu> {
         let Some(mut shared) = self.free.pop() else { return Rc::new(sdu) };
@@ -26,7 +26,7 @@ impl SduPool {
         }
     }
 
-    /// A packet like `packet`, which several can hold, with another IP header. It is made where it stays.
+    /// A shareable copy of `packet` with another IP header, created in place.
     #[inline]
     pub fn share_with(&mut self, ip: Ipv4, packet: &Packet) -> Rc<Sdu> {
         let Packet { ip: _, body, tag, part } = packet;
@@ -41,7 +41,7 @@ impl SduPool {
         shared.expect("its place has been written")
     }
 
-    /// Takes back what its last holder has done with; where there is another one, it is that one's.
+    /// Reclaims the memory of a packet from its last holder; does nothing if there are other holders.
     #[inline]
     pub fn take_back(&mut self, sdu: Rc<Sdu>) {
         if Rc::strong_count(&sdu) == 1 {

@@ -1,4 +1,4 @@
-//! A count of the datagrams in flight, taken by looking into every place where one can be.
+//! A count of the datagrams in flight, found by looking into every place where one can be.
 
 use crate::id::FlowId;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ impl Census {
         Self::default()
     }
 
-    /// A datagram of `flow`, or a part of it, was found.
+    /// Adds a datagram of `flow`, or a part of it.
     pub fn insert(&mut self, flow: FlowId, seq: u64) {
         self.found.insert((flow, seq));
     }

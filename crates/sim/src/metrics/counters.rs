@@ -1,58 +1,59 @@
-//! Counters of a node: packets that passed, and packets that were dropped, by cause.
+//! Counters of a node: packets, and dropped packets by cause.
 
 use std::ops::{Index, IndexMut};
 
-/// Why a packet (an IP datagram, a fragment of one, or an ARP packet) was dropped.
+/// Cause of the drop of a packet (an IP datagram, a fragment of one, or an ARP packet).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum DropCause {
     /// The interface queue had no place.
     QueueFull,
-    /// The discipline of the interface queue dropped it because packets waited for too long.
+    /// The discipline of the interface queue dropped it because packets had waited too long.
     QueueManagement,
-    /// It was no longer worth sending when its turn came.
+    /// It had expired before its turn to be sent.
     Expired,
-    /// The frame was not longer than the RTS threshold, or an RTS, and its attempts were used up.
+    /// The frame was not longer than the RTS threshold, or an RTS, and had used up its attempts.
     RetryLimitShort,
-    /// The frame was longer than the RTS threshold and its attempts were used up.
+    /// The frame was longer than the RTS threshold and had used up its attempts.
     RetryLimitLong,
-    /// No route to the destination, or none was found; at the destination, the routing protocol's header forbade to take it.
+    /// There is no route to the destination, or none was found; at the destination, the routing protocol's header did not
+    /// allow delivery.
     NoRoute,
     /// The time to live reached zero.
     TtlExpired,
-    /// Other fragments of the datagram did not come in time.
+    /// Other fragments of the datagram did not arrive in time.
     ReassemblyTimeout,
-    /// Memory for reassembly was needed for newer datagrams.
+    /// Newer datagrams needed the memory for reassembly.
     ReassemblyOverflow,
-    /// The fragment had come before, or its datagram was complete in it.
+    /// The fragment had arrived before, or its datagram was already complete.
     DuplicateFragment,
-    /// Fragments of different datagrams with the same identification were put together (RFC 4963).
+    /// Fragments of different datagrams with the same identification were combined (RFC 4963).
     Misassembled,
     /// The receive buffer of the socket had no room.
     ReceiveBufferFull,
-    /// The send buffer of the socket had no room for a write that does not block.
+    /// The send buffer of the socket had no room for a non-blocking write.
     SendBufferFull,
     /// No socket has this port.
     NoSocket,
-    /// The error model lost what the MAC handed up, or it is of a real host: a segment that is malformed or has a wrong checksum, or
-    /// a fragment beyond the end of the longest datagram.
+    /// The error model lost a packet that the MAC delivered. Or, from a real host: a segment that is malformed or has a
+    /// wrong checksum, or a fragment beyond the end of the longest datagram.
     Corrupted,
     /// A wire lost it.
     LinkLoss,
-    /// The card had no free buffer for it when it came from the air.
+    /// The card had no free buffer when it arrived from the air.
     ReceiveBuffersFull,
-    /// Too many packets waited for a route; it was the oldest.
+    /// Too many packets waited for a route, and it was the oldest.
     RouteQueueFull,
     /// It waited too long for a route.
     RouteTimeout,
-    /// It was sent without acknowledgement and did not get to the station that it was for; or it was taken for acknowledged by the late
-    /// ACK of an earlier frame, whether it got there or not.
+    /// It was sent without acknowledgement and did not reach its station; or the late ACK of an earlier frame seemed to
+    /// acknowledge it, whether it arrived or not.
     Unheard,
-    /// Too many packets waited for the hardware address of a neighbour; it was the oldest.
+    /// Too many packets waited for the hardware address of a neighbour, and it was the oldest.
     ArpQueueFull,
-    /// No neighbour told the hardware address that it waited for.
+    /// No neighbour answered with the hardware address that it waited for.
     ArpTimeout,
-    /// A station on its way belonged to no access point.
+    /// A station on its path belonged to no access point.
     NotAssociated,
 }
 
@@ -114,19 +115,19 @@ impl DropCause {
     }
 }
 
-/// What happened to packets at one node. A packet is an IP datagram, a fragment of one, or an ARP packet.
+/// Packets at one node. A packet is an IP datagram, a fragment of one, or an ARP packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets that this node made: its sockets, its routing protocol, and its address resolution.
+    /// Packets that this node created: its sockets, its routing protocol, and its address resolution.
     pub originated: u64,
     /// Packets that the interface received for this host.
     pub received: u64,
-    /// Received packets that are for others and were given to the interface.
+    /// Received packets for other nodes that were given to the interface.
     pub forwarded: u64,
-    /// Received packets that went up to a transport protocol, to the routing protocol or to address resolution, each fragment
-    /// counted.
+    /// Received packets that were delivered to a transport protocol, to the routing protocol or to address resolution,
+    /// each fragment counted.
     pub delivered: u64,
-    /// Packets that came of cutting forwarded ones for a smaller MTU, beyond the one that came in.
+    /// Additional packets from cutting forwarded ones for a smaller MTU.
     pub refragmented: u64,
     /// Packets given to the interface.
     pub transmitted: u64,
@@ -134,7 +135,7 @@ pub struct Counters {
     pub sent: u64,
     /// Packets that the interface reported as dropped.
     pub interface_dropped: u64,
-    /// Packets that the interface gave back and that go another way, or wait for one.
+    /// Packets that the interface returned, and that take another route or wait for one.
     pub returned: u64,
     /// Copies of packets that the routing protocol sent again.
     pub repeated: u64,
@@ -142,7 +143,7 @@ pub struct Counters {
     pub host_dropped: u64,
     /// Messages of the routing protocol given to the interface, those of others included: one for each hop.
     pub routing_packets: u64,
-    /// Bytes behind the IP header of these, and of the headers that the protocol put before data.
+    /// Bytes after the IP header of these, and of the headers that the protocol put before data.
     pub routing_bytes: u64,
     /// ARP requests given to the interface.
     pub arp_requests: u64,
@@ -157,8 +158,8 @@ impl Counters {
         DropCause::ALL.into_iter().map(|cause| (cause, self[cause]))
     }
 
-    /// Packets that came in or were made here, less those that left, went up or were dropped by the host.
-    /// What the host holds ([`crate::host::Host::held_packets`]) must be exactly this.
+    /// Packets that arrived or were created here, minus those that left, were delivered or were dropped by the host. The
+    /// packets that the host holds ([`crate::host::Host::held_packets`]) must equal this number.
     pub fn unaccounted(&self) -> i128 {
         i128::from(self.originated)
             + i128::from(self.received)
@@ -170,7 +171,7 @@ impl Counters {
             - i128::from(self.host_dropped)
     }
 
-    /// Packets given to the interface of which it has not reported the fate: they are in its queue or on the air.
+    /// Packets at the interface whose result it has not reported yet: in its queue or on the air.
     pub fn in_interface(&self) -> i128 {
         i128::from(self.transmitted)
             - i128::from(self.sent)

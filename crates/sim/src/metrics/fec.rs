@@ -1,13 +1,13 @@
-//! What forward error correction cost a flow, and what it brought.
+//! Cost and benefit of a flow's forward error correction.
 
 use hopcast_protocols::time::Duration;
 use hopcast_wire::fec::PAYLOAD_ID_LEN;
 use serde::{Deserialize, Serialize};
 
-/// FEC in figures; all `None` for a flow without.
+/// Summary of FEC; all `None` for a flow without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct FecSummary {
-    /// Repair packets that the source made. They are not among the flow's packets.
+    /// Repair packets that the source created. They are not among the flow's packets.
     pub repair_packets: Option<u64>,
     /// Bytes of their payload.
     pub repair_bytes: Option<u64>,

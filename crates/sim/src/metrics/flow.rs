@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 
-/// What the measurement must know of a flow beforehand.
+/// Information about a flow that its measurement needs in advance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
     /// The application starts here.
@@ -26,9 +26,9 @@ pub struct FlowSpec {
     pub end: Instant,
     /// User priority of its packets at interfaces.
     pub priority: UserPriority,
-    /// Who shows it.
+    /// The player of its media.
     pub player: Option<PlayerSpec>,
-    /// Whether its losses are compared with what it takes them for.
+    /// Whether its losses are compared with what the flow itself identifies.
     pub is_monitored: bool,
     /// Whether FEC protects it.
     pub is_protected: bool,
@@ -36,12 +36,12 @@ pub struct FlowSpec {
 
 /// The measurement of one flow.
 ///
-/// A *packet* is one datagram of the application over UDP and DCCP, and one write of the application over TCP. A datagram's delay
-/// runs from its write to the sink's read, over all relays. The delay of a write to TCP runs from the moment when the send
-/// buffer has accepted its last byte to the moment when the sink has read that byte; such a packet is never lost, unless
-/// its connection is given up, or the application does not block and the send buffer refuses it. Of a real host's program, whose
-/// writes nobody sees, a packet is what a segment brings that is new, written when that enters the simulation; at a real host,
-/// the sink has read what has come there in order.
+/// A *packet* is one datagram of the application over UDP and DCCP, and one write of the application over TCP. A
+/// datagram's delay runs from its write to the sink's read, over all relays. The delay of a write to TCP runs from the
+/// moment when the send buffer has accepted its last byte to the moment when the sink has read that byte; such a packet
+/// is never lost, unless its connection is given up, or the application does not block and the send buffer refuses it.
+/// For a program of a real host, whose writes are not visible, a packet is the new data of a segment, written when the
+/// segment enters the simulation; at a real host, the sink counts as having read all data that has arrived in order.
 #[derive(Clone, Debug)]
 pub struct FlowMetrics {
     spec: FlowSpec,
@@ -84,7 +84,7 @@ struct StreamWrite {
     accepted: Instant,
 }
 
-/// What the connections of a flow did, added up over its hops. Of a real host's own, what it sent again.
+/// Statistics of a flow's connections, summed over its hops. For a real host's own connection, its retransmissions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct TcpStatistics {
     /// Segments sent again.
@@ -103,12 +103,12 @@ impl std::ops::AddAssign for TcpStatistics {
     }
 }
 
-/// A flow in figures. Times are in seconds, rates in bit/s; `None` where nothing arrived to be measured.
+/// Summary of a flow. Times are in seconds, rates in bit/s; `None` if nothing arrived to measure.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct FlowSummary {
     /// Packets (see [`FlowMetrics`]) that the application wrote, refused ones included.
     pub sent_packets: u64,
-    /// Their bytes; over TCP also those of a last write of which a part is accepted.
+    /// Their bytes; over TCP including those of a last write that was accepted in part.
     pub sent_bytes: u64,
     /// Packets that the sink read, each once.
     pub received_packets: u64,
@@ -140,16 +140,17 @@ pub struct FlowSummary {
     pub first_arrival_s: Option<f64>,
     /// Last arrival at the sink.
     pub last_arrival_s: Option<f64>,
-    /// Of the flow's connections; all zero without TCP, `None` where nobody tells: the kernel's TCP, in a measurement.
+    /// Statistics of the flow's connections; all zero without TCP, `None` if they are unknown: the kernel's TCP, in a
+    /// measurement.
     #[serde(flatten)]
     pub tcp: Option<TcpStatistics>,
-    /// Of the flow's player.
+    /// Results of the flow's player.
     #[serde(flatten)]
     pub player: PlayerSummary,
-    /// Of the flow's FEC.
+    /// Results of the flow's FEC.
     #[serde(flatten)]
     pub fec: FecSummary,
-    /// Of ADTFRC: what its losses were, and what each way of identification took them for.
+    /// For ADTFRC: the true causes of its losses, and what each metric identified.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub identification: Option<Scores>,
 }
@@ -198,8 +199,8 @@ impl FlowMetrics {
         }
     }
 
-    /// A flow between real hosts, which starts at [`Instant::START`] and whose end nobody knows beforehand. How it develops is
-    /// for others to record: its series has no sample in the first months.
+    /// A flow between real hosts, which starts at [`Instant::START`] and has no known end. Its development is recorded
+    /// elsewhere: its series has no sample in the first months.
     pub fn live() -> Self {
         Self::new(FlowSpec {
             start: Instant::START,
@@ -218,8 +219,8 @@ impl FlowMetrics {
         self.ledger.handle_sent()
     }
 
-    /// A datagram or a repair packet, or a part of it, was dropped. Each may be reported many times. Repair packets are no loss of
-    /// the application's.
+    /// A datagram or a repair packet, or a part of it, was dropped. Each may be reported many times. Repair packets do
+    /// not count as losses of the application.
     pub fn handle_datagram_lost(&mut self, seq: u64) {
         self.ledger.handle_lost(seq);
     }
@@ -241,12 +242,13 @@ impl FlowMetrics {
         }
     }
 
-    /// A datagram reached the sink, whose FEC had recovered it before, or has given up its block.
+    /// A datagram reached the sink after its FEC had recovered it, or had given up its block.
     pub fn handle_datagram_refused(&mut self, seq: u64) {
         self.ledger.handle_refused(seq);
     }
 
-    /// The source's FEC made a repair packet of `octets`. Returns its number among the flow's repair packets, from zero.
+    /// The source's FEC created a repair packet of `octets`. Returns its number among the flow's repair packets, from
+    /// zero.
     pub fn handle_repair_sent(&mut self, octets: u32) -> u64 {
         self.repair.handle_sent(octets)
     }
@@ -285,14 +287,15 @@ impl FlowMetrics {
         }
     }
 
-    /// A connection of the flow was given up: what was written and not read is lost. Bytes of it may yet come that relays had.
+    /// A connection of the flow was given up: written but unread data is lost. Bytes that relays hold may still arrive.
     pub fn handle_stream_abandoned(&mut self) {
         self.abandoned_packets += self.writes.len() as u64;
         self.writes.clear();
         self.stream_abandoned = self.stream_written;
     }
 
-    /// The source has written so many `packets` more, of `octets` in all, and its connection is given up: they are lost.
+    /// The source has written this number of `packets` more, of `octets` in all, and its connection is given up: they are
+    /// lost.
     pub fn handle_stream_lost(&mut self, packets: u64, octets: u64) {
         self.sent_bytes += octets;
         self.stream_written += octets;
@@ -301,7 +304,7 @@ impl FlowMetrics {
         self.handle_stream_abandoned();
     }
 
-    /// A program at a real host asks for the connection of the flow. From the first time on the flow's goodput counts, unless it
+    /// A program at a real host opens the connection of the flow. Goodput counts from the first time on, unless the flow
     /// starts later.
     pub fn handle_stream_opened(&mut self, now: Instant) {
         if !std::mem::replace(&mut self.is_opened, true) {
@@ -309,14 +312,14 @@ impl FlowMetrics {
         }
     }
 
-    /// A new connection takes the place of the one that the flow had: what of that was written and not read is lost.
+    /// A new connection replaces that of the flow: written but unread data of the old one is lost.
     pub fn handle_stream_renewed(&mut self) {
         self.handle_stream_abandoned();
         (self.stream_written, self.stream_abandoned) = (self.stream_read, self.stream_read);
         self.source_finished = false;
     }
 
-    /// The source has written all that it had, or all that it will, since its connection was given up.
+    /// The source has written everything, or all that it will, since its connection was given up.
     pub fn handle_source_finished(&mut self) {
         self.source_finished = true;
     }
@@ -326,7 +329,7 @@ impl FlowMetrics {
         self.series.handle_sender(cwnd, ssthresh, srtt, now);
     }
 
-    /// The state of the flow's first connection, if that is one of DCCP.
+    /// The state of the flow's first connection, if it is DCCP.
     pub fn handle_rate_control(&mut self, control: RateControl, now: Instant) {
         self.series.handle_rate_control(control, now);
         if let (Some(monitor), Some(state)) = (&mut self.monitor, control.state) {
@@ -341,7 +344,7 @@ impl FlowMetrics {
         }
     }
 
-    /// What truly happened to a datagram; `None` if that is no matter of the network.
+    /// The true cause of a datagram's loss; `None` if the network did not cause it.
     pub fn handle_judgement(&mut self, unjudged: &Unjudged, truth: Option<Truth>, now: Instant) {
         let Some(monitor) = &mut self.monitor else { return };
         match (unjudged.loss, truth) {
@@ -356,7 +359,7 @@ impl FlowMetrics {
         self.series.handle_path_sample(sample, now);
     }
 
-    /// What one connection of the flow did in all; called once for each at the end.
+    /// Totals of one connection of the flow; called once for each at the end.
     pub fn handle_connection_statistics(&mut self, statistics: TcpStatistics) {
         self.tcp += statistics;
     }
@@ -366,12 +369,12 @@ impl FlowMetrics {
         self.series.finish(now);
     }
 
-    /// How the flow developed.
+    /// The flow over time.
     pub fn series(&self) -> &Series {
         &self.series
     }
 
-    /// Bytes written to the stream that the sink has not read, nor lost with their connection.
+    /// Bytes written to the stream that the sink has not read, and that were not lost with their connection.
     pub fn stream_in_flight(&self) -> u64 {
         self.stream_written - self.stream_read.max(self.stream_abandoned)
     }
@@ -381,7 +384,7 @@ impl FlowMetrics {
         self.ledger.in_flight()
     }
 
-    /// The figures, as of `now`.
+    /// The summary as of `now`.
     pub fn summary(&self, now: Instant) -> FlowSummary {
         let sent_packets = self.ledger.sent() + self.written_packets + self.refused_packets;
         let lost_packets = self.ledger.lost() + self.refused_packets + self.abandoned_packets;
@@ -466,7 +469,7 @@ impl FlowMetrics {
 #[derive(Clone, Debug, Default)]
 pub struct FlowTable {
     flows: Vec<FlowMetrics>,
-    /// Losses of monitored flows on which nobody has judged yet.
+    /// Losses of monitored flows that are not judged yet.
     unjudged: Vec<Unjudged>,
 }
 
@@ -497,7 +500,7 @@ impl FlowTable {
         }
     }
 
-    /// The receiver of `flow` counts the packets with the numbers `first` to `last` as lost, in these states as it thinks.
+    /// The receiver of `flow` counts the packets with the numbers `first` to `last` as lost, and identifies these states.
     pub fn handle_losses(&mut self, flow: FlowId, range: [u64; 2], identified: Identified) {
         let Self { flows, unjudged } = self;
         if let Some(monitor) = &mut flows[flow.0 as usize].monitor {
@@ -506,7 +509,7 @@ impl FlowTable {
         }
     }
 
-    /// Takes out a loss that is to be judged by who sees the whole network.
+    /// Takes out a loss, for judgement by a part that sees the whole network.
     pub fn poll_unjudged(&mut self) -> Option<Unjudged> {
         self.unjudged.pop()
     }
@@ -521,7 +524,7 @@ impl FlowTable {
         self.flows.iter_mut().for_each(|flow| flow.finish(now));
     }
 
-    /// Datagrams that are neither received nor lost, and yet were not found anywhere. Must be none.
+    /// Datagrams that are neither received nor lost, but were not found anywhere. Must be empty.
     pub fn missing<'a>(&'a self, census: &'a Census) -> impl Iterator<Item = (FlowId, u64)> + 'a {
         let flows = self.flows.iter().enumerate().map(|(index, flow)| (FlowId(index as u32), flow));
         flows

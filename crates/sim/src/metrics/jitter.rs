@@ -4,14 +4,14 @@ use hopcast_protocols::time::Duration;
 
 /// The jitter of a flow.
 ///
-/// Adjacent are two packets that arrived one after the other, whatever was lost between them.
+/// Two packets are adjacent if they arrived one after the other, whatever was lost between them.
 #[derive(Clone, Debug, Default)]
 pub struct Jitter {
     last_delay: Option<Duration>,
     spread: Spread,
 }
 
-/// Number, mean, variance and maximum of jitters, in one pass (Welford, Technometrics 4(3), 1962).
+/// Number, mean, variance and maximum of jitter values, in one pass (Welford, Technometrics 4(3), 1962).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     count: u64,
@@ -20,7 +20,7 @@ pub struct Spread {
     max: Duration,
 }
 
-/// Jitter in figures.
+/// Summary of jitter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JitterSummary {
     /// Mean in seconds.
@@ -32,7 +32,7 @@ pub struct JitterSummary {
 }
 
 impl Jitter {
-    /// A packet arrived after `delay`. Returns its jitter against the one before.
+    /// A packet arrived after `delay`. Returns its jitter compared with the packet before.
     pub fn handle_delay(&mut self, delay: Duration) -> Option<Duration> {
         let last = self.last_delay.replace(delay)?;
         let jitter = if delay > last { delay - last } else { last - delay };
@@ -40,14 +40,14 @@ impl Jitter {
         Some(jitter)
     }
 
-    /// The figures; `None` before two packets have arrived.
+    /// The summary; `None` before two packets have arrived.
     pub fn summary(&self) -> Option<JitterSummary> {
         self.spread.summary()
     }
 }
 
 impl Spread {
-    /// One more.
+    /// Adds a value.
     pub fn insert(&mut self, jitter: Duration) {
         self.count += 1;
         let deviation = jitter.as_secs_f64() - self.mean;
@@ -56,12 +56,12 @@ impl Spread {
         self.max = self.max.max(jitter);
     }
 
-    /// How many there are.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The figures; `None` if there is none.
+    /// The summary; `None` without values.
     pub fn summary(&self) -> Option<JitterSummary> {
         (self.count > 0).then(|| JitterSummary {
             mean: self.mean,

@@ -1,9 +1,9 @@
-//! The fate of each datagram of a flow.
+//! The result of each datagram of a flow.
 
 use std::collections::VecDeque;
 
-/// One entry for each datagram that is not settled, and for recent ones that are: a datagram reported as dropped may
-/// still arrive, when the frame was received and only its acknowledgement was lost.
+/// An entry for each unsettled datagram, and for recent settled ones: a datagram that was reported as dropped may still
+/// arrive, if the frame was received and only its acknowledgement was lost.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// Sequence number of the first entry.
@@ -22,7 +22,7 @@ enum Fate {
     Received,
 }
 
-/// What an arriving datagram is.
+/// Kind of an arrival of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// It arrived for the first time.
@@ -31,8 +31,8 @@ pub enum Arrival {
     Duplicate,
 }
 
-/// How many settled datagrams are remembered, lest a late report be taken for something else: at the 1470 bytes and
-/// 54 Mb/s of a saturated link, over ten seconds.
+/// Number of settled datagrams to remember, so that a late report is assigned correctly: at the 1470 bytes and 54 Mb/s of
+/// a saturated link, over ten seconds.
 const MEMORY: usize = 1 << 16;
 
 impl Ledger {
@@ -75,7 +75,7 @@ impl Ledger {
         }
     }
 
-    /// A datagram reached the far end, where nobody had a use for it.
+    /// A datagram reached the far end, which had no use for it.
     pub fn handle_refused(&mut self, seq: u64) {
         match self.entry(seq) {
             Some(Fate::InFlight | Fate::Lost) => self.handle_lost(seq),

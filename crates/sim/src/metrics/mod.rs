@@ -1,12 +1,13 @@
-//! What is measured: flows, drops by cause, and how they develop over time.
+//! Measurement: flows, drops by cause, and their development over time.
 //!
 //! # Conservation
 //!
-//! Nothing gets lost without a cause, and that is checked at three layers:
+//! No packet gets lost without a cause. hopcast checks this at three layers:
 //!
 //! * packets at a host: [`Counters::unaccounted`] is zero, together with what the host holds;
-//! * datagrams of a flow: sent = received + lost + in flight, where each that is in flight is found somewhere ([`Census`]);
-//! * bytes of a stream: no more are read than were written, and what is missing is in the buffers between.
+//! * datagrams of a flow: sent = received + lost + in flight, where each datagram in flight is found somewhere
+//!   ([`Census`]);
+//! * bytes of a stream: the sink reads at most what was written, and the missing bytes are in the buffers between.
 
 mod census;
 pub mod conversation;

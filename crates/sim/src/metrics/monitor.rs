@@ -1,11 +1,11 @@
-//! The global monitor: what truly happened to each lost packet of an ADTFRC flow, beside what the flow took it for (Fu, Meng,
-//! Lu, section III-D; their footnote 5 names a monitor, which is not described).
+//! The global monitor: compares the true cause of each lost packet of an ADTFRC flow with what the flow identified (Fu,
+//! Meng, Lu, section III-D; their footnote 5 names a monitor, which the paper does not describe).
 //!
-//! A loss is known to the monitor when the network drops the packet, and is judged by [`Truth`] then. It is scored when the
-//! receiver counts the packet as lost, against the states that the receiver identifies at that moment in each of the ways of
-//! section III-D; a sender that probed in between has identified a disconnection. A packet that counts as lost and was not
-//! dropped is late: it waits for a route, or others have come another way, which is a change of route. What a host has dropped for
-//! reasons of its own is neither.
+//! The monitor learns of a loss when the network drops the packet, and judges it by [`Truth`] at that time. It scores the
+//! loss when the receiver counts the packet as lost: it compares the truth with the states that the receiver identifies
+//! at that moment by each metric of section III-D. A sender that probed in between has identified a disconnection. A
+//! packet that counts as lost but was not dropped is late: it waits for a route, or others have taken another way, which
+//! is a change of route. A drop at a host for local reasons is neither.
 
 use super::{DropCause, PathState};
 use crate::id::{FlowId, NodeId};
@@ -15,33 +15,33 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What truly happened when a packet was lost.
+/// The true cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truth {
-    /// Why this packet was lost.
+    /// Cause of the loss of this packet.
     pub cause: PathState,
-    /// State of the network: congestion where the largest queue of any node is filled by more than half, which is where the
-    /// paper draws the line (section III-C.1, figure 2), or where a full queue dropped the packet; otherwise the cause.
+    /// State of the network: congestion if the largest queue of any node is more than half full, the paper's threshold
+    /// (section III-C.1, figure 2), or if a full queue dropped the packet; otherwise the cause.
     pub state: PathState,
 }
 
 impl Truth {
-    /// Of a packet lost by `cause`, in a network whose largest queue is filled by more than half, or not.
+    /// The truth about a packet lost by `cause`, in a network whose largest queue is more than half full, or not.
     pub fn new(cause: PathState, is_queue_large: bool) -> Self {
         Self { cause, state: if is_queue_large { PathState::Congestion } else { cause } }
     }
 }
 
-/// What a loss was taken for by each of [`adtfrc::Identification::ALL`].
+/// The state that each of [`adtfrc::Identification::ALL`] identified for a loss.
 pub type Identified = [PathState; adtfrc::Identification::ALL.len()];
 
-/// How well each of [`adtfrc::Identification::ALL`] did on the same losses. Where the flow reacts, the losses are those of a flow that
-/// goes by one of them.
+/// Scores of each of [`adtfrc::Identification::ALL`] on the same losses. If the flow reacts, the losses are those of a
+/// flow that follows one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scores([Score; adtfrc::Identification::ALL.len()]);
 
 impl Scores {
-    /// Of one of them.
+    /// The score of one of them.
     pub fn of(&self, identification: adtfrc::Identification) -> &Score {
         &self.0[identification as usize]
     }
@@ -57,7 +57,7 @@ impl Serialize for Scores {
     }
 }
 
-/// How often each truth was identified as each state.
+/// Number of losses by truth and identified state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
     by_state: Matrix,
@@ -68,12 +68,12 @@ pub struct Score {
 type Matrix = [[u64; PathState::ALL.len()]; PathState::ALL.len()];
 
 impl Score {
-    /// Losses in a network in state `truth` that were identified as `identified`.
+    /// Losses in a network in state `truth` for which `identified` was the result.
     pub fn of_state(&self, truth: PathState, identified: PathState) -> u64 {
         self.by_state[truth as usize][identified as usize]
     }
 
-    /// Losses for the cause `truth` that were identified as `identified`.
+    /// Losses by the cause `truth` for which `identified` was the result.
     pub fn of_cause(&self, truth: PathState, identified: PathState) -> u64 {
         self.by_cause[truth as usize][identified as usize]
     }
@@ -102,14 +102,14 @@ impl<T: Serialize> Serialize for Named<T> {
     }
 }
 
-/// A loss on which only who sees the whole network can judge.
+/// A loss that only a part that sees the whole network can judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unjudged {
-    /// Whose.
+    /// The flow.
     pub flow: FlowId,
     /// Number of the datagram in the flow.
     pub seq: u64,
-    /// What is known of it.
+    /// The known facts.
     pub loss: Loss,
 }
 
@@ -123,7 +123,7 @@ pub enum Loss {
         /// The link that it was to pass, if an interface gave it up.
         link: Option<(NodeId, NodeId)>,
     },
-    /// It was not; its receiver counts it as lost, in these states as it thinks.
+    /// It was not dropped; its receiver counts it as lost, and identifies these states.
     Late(Identified),
 }
 
@@ -147,7 +147,7 @@ impl Monitor {
         self.sent.push_back((number, seq));
     }
 
-    /// The sender takes the path for gone, or not.
+    /// The sender treats the path as broken, or no longer.
     pub fn on_sender(&mut self, is_probing: bool, now: Instant) {
         if is_probing {
             self.probed = Some(Instant::MAX);
@@ -156,8 +156,8 @@ impl Monitor {
         }
     }
 
-    /// What truly happened to datagram `seq`, which was dropped; `None` if that is no matter of the network. The first report that
-    /// tells counts.
+    /// The true cause of the loss of datagram `seq`, which was dropped; `None` if the network did not cause it. The first
+    /// definite report counts.
     pub fn on_judgement(&mut self, seq: u64, truth: Option<Truth>, now: Instant) {
         let dropped = self.dropped.entry(seq).or_insert((truth, now));
         if dropped.0.is_none() {
@@ -165,13 +165,13 @@ impl Monitor {
         }
     }
 
-    /// What truly happened to a packet that was late.
+    /// The true cause of a late packet.
     pub fn on_late_judgement(&mut self, truth: Truth, identified: Identified) {
         self.scores.count(truth, identified);
     }
 
-    /// The receiver counts the packets with the numbers `first` to `last` as lost, and identifies states. Those that were not
-    /// dropped are left to be judged: `late` is told their sequence numbers.
+    /// The receiver counts the packets with the numbers `first` to `last` as lost, and identifies states. Those that were
+    /// not dropped remain to be judged: `late` gets their sequence numbers.
     pub fn on_losses(&mut self, [first, last]: [u64; 2], identified: Identified, mut late: impl FnMut(u64)) {
         if last < self.scored {
             return;
@@ -193,7 +193,7 @@ impl Monitor {
         }
     }
 
-    /// How the losses were identified so far.
+    /// Identification results of the losses so far.
     pub fn scores(&self) -> &Scores {
         &self.scores
     }

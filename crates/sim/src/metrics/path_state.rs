@@ -1,15 +1,15 @@
-//! What the ends of a flow that adapts its rate think of their path.
+//! State of a path, as the ends of a rate-controlled flow see it.
 
 use hopcast_protocols::time::Duration;
 use hopcast_protocols::transport::adtfrc::States;
 
-/// State of a path, as ADTFRC tells them apart (Fu, Meng, Lu, section III-A).
+/// States of a path that ADTFRC distinguishes (Fu, Meng, Lu, section III-A).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PathState {
-    /// Nothing is wrong.
+    /// No problem.
     #[default]
     Normal,
-    /// The load exceeds what the network can carry.
+    /// The load exceeds the capacity of the network.
     Congestion,
     /// Packets come over more than one path, or over another one.
     RouteChange,
@@ -35,13 +35,13 @@ impl PathState {
         }
     }
 
-    /// What a sender takes the path for: whether it probes, and what its receiver told. Of a route change and channel errors
-    /// together it looks for the former first (algorithm 1).
+    /// The state that a sender sees: whether it probes, and its receiver's report. Of a route change together with
+    /// channel errors it uses the former (algorithm 1).
     pub fn of_sender(is_probing: bool, told: Option<States>) -> Self {
         if is_probing { Self::Disconnection } else { told.map_or(Self::Normal, Self::of_receiver) }
     }
 
-    /// What a receiver takes the path for.
+    /// The state that a receiver sees.
     pub fn of_receiver(states: States) -> Self {
         match states {
             States { congestion: true, .. } => Self::Congestion,
@@ -52,7 +52,7 @@ impl PathState {
     }
 }
 
-/// The sender of a flow whose rate TFRC or ADTFRC finds.
+/// The state of a sender with TFRC or ADTFRC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateControl {
     /// The allowed rate, in bits of payload per second.
@@ -61,7 +61,7 @@ pub struct RateControl {
     pub loss_event_rate: f64,
     /// Round-trip time; zero before the first measurement.
     pub rtt: Duration,
-    /// What the sender takes the path for; `None` with plain TFRC.
+    /// The state of the path in the sender's view; `None` with plain TFRC.
     pub state: Option<PathState>,
 }
 

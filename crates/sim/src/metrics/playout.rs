@@ -1,26 +1,26 @@
-//! The player of a flow, and what its viewer saw.
+//! The player of a flow, and the result for its viewer.
 
 use hopcast_protocols::application::{Player, PlayerConfig, Timeline};
 use hopcast_protocols::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-/// Who shows a flow's media, and how far each write takes it.
+/// A flow's player and its media.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayerSpec {
-    /// How much is buffered.
+    /// Buffer sizes.
     pub config: PlayerConfig,
     /// The media.
     pub timeline: Timeline,
 }
 
-/// A player in figures, in seconds; all `None` for a flow that nobody shows.
+/// Summary of a player, in seconds; all `None` for a flow without a player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct PlayerSummary {
-    /// From the flow's start to the first picture or sound; `None`: there has been none.
+    /// Time from the flow's start to the first picture or sound; `None`: there has been none.
     pub start_up_s: Option<f64>,
-    /// How often the display stopped because nothing was left to show.
+    /// Number of stops of the display because the buffer was empty.
     pub hiccups: Option<u64>,
-    /// For how long it stood still, start-up apart.
+    /// Total time of these stops, without start-up.
     pub hiccup_time_s: Option<f64>,
     /// The longest hiccup.
     pub hiccup_max_s: Option<f64>,

@@ -1,10 +1,10 @@
-//! How a flow develops over time, in a bounded number of samples.
+//! A flow over time, in a bounded number of samples.
 
 use super::{RateControl, Spread};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc;
 
-/// Samples at even intervals: never more than a thousand in a run, and never closer than 100 ms.
+/// Samples at equal intervals: at most a thousand in a run, and at least 100 ms apart.
 #[derive(Clone, Debug)]
 pub struct Series {
     interval: Duration,
@@ -16,25 +16,25 @@ pub struct Series {
 /// A flow in one interval. Windows and round-trip time are those at its end, of the flow's first connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// End of the interval, or of the run in it.
+    /// End of the interval, or of the run if that is within it.
     pub time: Instant,
     /// Application bytes that reached the sink in the interval.
     pub received_bytes: u64,
-    /// Packets that arrived in the interval, and so have a delay.
+    /// Packets that arrived in the interval.
     pub arrivals: u32,
     /// Sum of their delays.
     pub delay_sum: Duration,
-    /// Their jitter, each against the packet before.
+    /// Their jitter, each compared with the packet before.
     pub jitter: Spread,
-    /// Congestion window in bytes; zero where there is none.
+    /// Congestion window in bytes; zero without one.
     pub cwnd: u32,
-    /// Slow start threshold in bytes; zero where there is none.
+    /// Slow start threshold in bytes; zero without one.
     pub ssthresh: u32,
     /// Smoothed round-trip time; zero before the first measurement.
     pub srtt: Duration,
-    /// The sender, if TFRC or ADTFRC finds its rate.
+    /// State of the sender with TFRC or ADTFRC.
     pub control: Option<RateControl>,
-    /// What ADTFRC's receiver measured in the interval; none without an arrival.
+    /// Measurements of ADTFRC's receiver in the interval; `None` without an arrival.
     pub path: Option<PathSample>,
 }
 
@@ -43,7 +43,7 @@ pub struct Sample {
 pub struct PathSample {
     /// Mean inter-packet delay difference of the packets that arrived, in seconds.
     pub delay_difference: f64,
-    /// How many of them there were.
+    /// Their number.
     pub packets: u32,
     /// Short-term throughput at the last of them, in packets per second.
     pub throughput: f64,
@@ -56,7 +56,7 @@ pub struct PathSample {
 impl Series {
     /// The shortest interval between two samples.
     pub const MIN_INTERVAL: Duration = Duration::from_millis(100);
-    /// The most samples of a run.
+    /// Largest number of samples of a run.
     pub const MAX_SAMPLES: u64 = 1000;
 
     /// A series for a run of `duration`.
@@ -73,7 +73,7 @@ impl Series {
         self.current.received_bytes += u64::from(octets);
     }
 
-    /// A packet arrived at `now` after `delay`, which changed by `jitter` against the one before.
+    /// A packet arrived at `now` after `delay`, which differed by `jitter` from the packet before.
     pub fn handle_delay(&mut self, delay: Duration, jitter: Option<Duration>, now: Instant) {
         self.advance(now);
         self.current.arrivals += 1;
@@ -89,7 +89,7 @@ impl Series {
         self.current = Sample { cwnd, ssthresh, srtt, ..self.current };
     }
 
-    /// The state of a sender whose rate TFRC or ADTFRC finds changed at `now`.
+    /// The state of a sender with TFRC or ADTFRC changed at `now`.
     pub fn handle_rate_control(&mut self, control: RateControl, now: Instant) {
         self.advance(now);
         self.current.control = Some(control);
@@ -127,7 +127,7 @@ impl Series {
         }
     }
 
-    /// The run ended at `now`: closes the intervals that ended by then, and what there is of the last one.
+    /// The run ended at `now`: closes the intervals that ended by then, and the last partial one.
     pub fn finish(&mut self, now: Instant) {
         self.advance(now);
         if self.samples.last().map_or(Instant::START, |last| last.time) < now {
@@ -135,12 +135,12 @@ impl Series {
         }
     }
 
-    /// Between two samples.
+    /// Time between two samples.
     pub fn interval(&self) -> Duration {
         self.interval
     }
 
-    /// The samples of all intervals that were closed.
+    /// The samples of all closed intervals.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }

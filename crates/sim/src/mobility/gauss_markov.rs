@@ -1,4 +1,4 @@
-//! Gauss–Markov.
+//! The Gauss–Markov model.
 
 use core::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI, TAU};
 
@@ -9,7 +9,7 @@ use hopcast_radio::variate;
 
 use super::{Area, Leg, Mobility};
 
-/// Speed and direction change from step to step, the less the better they are remembered.
+/// Speed and direction that change from step to step; more memory means smaller changes.
 ///
 /// With memory α, mean s̄, deviation σ and normal deviates w of mean 0 and variance 1:
 ///
@@ -20,11 +20,12 @@ use super::{Area, Leg, Mobility};
 /// research", Wireless Communications & Mobile Computing 2(5), 2002, section 2.5. So the deviation is σ at any time, and what
 /// is k steps apart correlates by αᵏ. It starts with speed and direction drawn from that distribution.
 ///
-/// Camp et al. keep nodes off the edges: within some distance of one, the mean direction becomes that which leads straight away
-/// from it, and from a corner along the diagonal; it stays so until another edge changes it. They name no distance.
+/// Camp et al. keep nodes off the edges: within a distance of an edge, the mean direction becomes that which leads
+/// straight away from it, and from a corner along the diagonal; it stays so until another edge changes it. They give no
+/// distance.
 ///
-/// Where they say nothing: a direction turns towards its mean the shorter way round; a speed below 0 is a rest; a step
-/// that would lead out of the area ends at its edge, and the direction is mirrored there.
+/// Rules that they leave open: a direction turns towards its mean the shorter way round; a speed below 0 is a rest; a
+/// step that would lead out of the area ends at its edge, and the direction is mirrored there.
 #[derive(Clone, Debug)]
 pub struct GaussMarkov {
     config: Config,
@@ -40,7 +41,7 @@ pub struct GaussMarkov {
 /// Parameters of Gauss–Markov.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Where nodes stay.
+    /// Area in which nodes stay.
     pub area: Area,
     /// Memory from 0, none, to 1: nothing ever changes.
     pub alpha: f64,
@@ -54,12 +55,12 @@ pub struct Config {
     pub direction_deviation: f64,
     /// Length of a step, above 0.
     pub step: Duration,
-    /// Within so many metres of an edge the mean direction leads away from it.
+    /// Distance in metres from an edge within which the mean direction leads away from it.
     pub edge: f64,
 }
 
 impl GaussMarkov {
-    /// A node that stands at `placed`, in the area.
+    /// A node at `placed`, in the area.
     pub fn new(config: Config, placed: Position, mut stream: Stream) -> Self {
         let drawn = TAU * stream.unit();
         let mean_direction = config.direction.unwrap_or(drawn);

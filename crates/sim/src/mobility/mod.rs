@@ -1,8 +1,8 @@
-//! How nodes move.
+//! Movement of nodes.
 //!
-//! A node's way is a row of legs, each straight and at an even speed, or at rest. A model ([`Mobility`]) draws them one
-//! after the other from a stream of its own, so that a way is a function of scenario, seed and node, whatever else
-//! happens in the run. [`Motion`] tells where nodes are; nothing ticks.
+//! A node's path is a sequence of legs, each straight and at constant speed, or at rest. A model ([`Mobility`]) draws
+//! them one after the other from a separate stream, so that a path is a function of scenario, seed and node, whatever
+//! else happens in the run. [`Motion`] computes positions on demand; there are no periodic events.
 
 pub mod gauss_markov;
 mod motion;
@@ -28,19 +28,19 @@ pub use random_waypoint::RandomWaypoint;
 pub use rest::Rest;
 pub use trace::Movement;
 
-/// A model of the way of one node.
+/// A model of the path of one node.
 pub trait Mobility: fmt::Debug + Send {
     /// The next leg: it begins when and where the one before has ended; the first, at the start of the run.
     ///
-    /// Legs are asked for as time comes near them, a little ahead, and never again. Who stays where it is gives a leg to
-    /// where it begins, of [`Duration::MAX`] if it stays for ever.
+    /// hopcast asks for each leg once, shortly before it begins. A node at rest returns a leg to its current position, of
+    /// [`Duration::MAX`] if it stays for ever.
     fn next_leg(&mut self) -> Leg;
 }
 
 /// A model of mobility, with its parameters.
 #[derive(Clone)]
 pub struct Moving {
-    /// Makes the model of a node from its number in the group, where it is placed, and a stream of random numbers for it.
+    /// Makes the model of a node from its number in the group, its position, and a stream of random numbers.
     pub make: MakeMoving,
 }
 
@@ -55,24 +55,24 @@ impl fmt::Debug for Moving {
     }
 }
 
-/// A straight piece of a way, at an even speed.
+/// A straight part of a path, at constant speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leg {
-    /// Where it begins.
+    /// Start of the leg.
     pub from: Position,
-    /// Where it ends.
+    /// End of the leg.
     pub to: Position,
-    /// How long it takes; one of no time at all is taken to last a nanosecond.
+    /// Duration; zero counts as a nanosecond.
     pub duration: Duration,
 }
 
 impl Leg {
-    /// At one place.
+    /// A rest at one position.
     pub const fn rest(place: Position, duration: Duration) -> Self {
         Self { from: place, to: place, duration }
     }
 
-    /// From one place to another at a speed in m/s; at none, the place is never left.
+    /// A trip from one position to another at a speed in m/s; with speed 0, the node stays for ever.
     pub fn trip(from: Position, to: Position, speed: f64) -> Self {
         if speed <= 0.0 {
             return Self::rest(from, Duration::MAX);
@@ -95,7 +95,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// Whether a place is in it; its edges are.
+    /// Whether a position is inside or on an edge.
     pub fn contains(&self, place: Position) -> bool {
         (self.x..=self.x + self.width).contains(&place.x) && (self.y..=self.y + self.height).contains(&place.y)
     }

@@ -1,4 +1,4 @@
-//! Where all nodes of a run are, at any instant that does not lie before one that was asked for.
+//! Positions of all nodes of a run, at any instant that is not before one already asked for.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::id::NodeId;
 /// The most legs that are drawn ahead for a node, so that memory has a bound however short legs are.
 const AHEAD: usize = 64;
 
-/// The ways of all nodes, evaluated when they are asked for. Two of one scenario and seed agree.
+/// The paths of all nodes, evaluated on demand. Two of the same scenario and seed agree.
 #[derive(Debug)]
 pub struct Motion {
     /// By node: the leg that it is on. It is looked up often, hence apart from the rest.
@@ -39,13 +39,13 @@ struct Course {
 }
 
 impl Motion {
-    /// That of nodes that stay where they are, at these places.
+    /// Nodes at rest at these positions.
     pub fn at_rest(places: impl IntoIterator<Item = Position>) -> Self {
         let models = places.into_iter().map(|place| -> Box<dyn Mobility> { Box::new(Rest(place)) });
         Self { moves: false, ..Self::of(models.collect()) }
     }
 
-    /// That of nodes with these models.
+    /// Nodes with these models.
     pub fn of(models: Vec<Box<dyn Mobility>>) -> Self {
         let mut stretches = Vec::with_capacity(models.len());
         let mut courses = Vec::with_capacity(models.len());
@@ -56,12 +56,12 @@ impl Motion {
         Self { stretches, courses, moves: true }
     }
 
-    /// Whether any node may ever move.
+    /// Whether any node can move.
     pub fn moves(&self) -> bool {
         self.moves
     }
 
-    /// Where a node is `now`, which must not lie before an instant that was asked for of that node.
+    /// Position of a node at `now`, which must not be before an instant already asked for of that node.
     #[inline]
     pub fn position(&mut self, node: NodeId, now: Instant) -> Position {
         let index = node.0 as usize;
@@ -71,7 +71,7 @@ impl Motion {
         self.stretches[index].at(now)
     }
 
-    /// Until when the way of a node is known, which is `until` or before: from `now` on, legs are drawn ahead, but no more than
+    /// The time up to which the path of a node is known, at most `until`: it draws legs ahead from `now` on, but at most
     /// 64, however short they are.
     pub fn look_ahead(&mut self, node: NodeId, now: Instant, until: Instant) -> Instant {
         self.position(node, now);
@@ -90,7 +90,8 @@ impl Motion {
         known.min(until)
     }
 
-    /// How far from where it is `now` a node gets until then at most, in metres; [`Self::look_ahead`] has seen that far.
+    /// Largest distance in metres of a node from its position at `now` up to then; [`Self::look_ahead`] must have covered
+    /// that time.
     pub fn excursion(&mut self, node: NodeId, now: Instant, until: Instant) -> f64 {
         let here = self.position(node, now);
         let index = node.0 as usize;

@@ -1,33 +1,33 @@
-//! Where nodes stand at the start.
+//! Positions of nodes at the start.
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_radio::propagation::Position;
 
 use super::Area;
 
-/// Where the nodes of a group stand, in metres.
+/// Positions of the nodes of a group, in metres.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Placement {
-    /// Along the x axis.
+    /// In a line along the x axis.
     Line {
         /// Between neighbours.
         spacing: f64,
     },
-    /// Row by row.
+    /// In a grid, row by row.
     Grid {
         /// Nodes in a row.
         columns: u32,
         /// Between neighbours, along both axes.
         spacing: f64,
     },
-    /// Evenly around the origin.
+    /// Evenly spaced on a circle around the origin.
     Circle {
         /// From the origin.
         radius: f64,
     },
-    /// One by one.
+    /// At given points.
     Points(Vec<[f64; 2]>),
-    /// Drawn for each seed.
+    /// Drawn uniformly for each seed.
     Uniform {
         /// Along x.
         width: f64,

@@ -1,4 +1,4 @@
-//! Random waypoint.
+//! The random waypoint model.
 
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::Duration;
@@ -6,14 +6,14 @@ use hopcast_radio::propagation::Position;
 
 use super::{Area, Leg, Mobility};
 
-/// A node goes straight to a place drawn evenly in the area, at a speed drawn evenly for the trip; there it pauses for a time
-/// drawn evenly; and so on.
+/// A node goes straight to a position drawn uniformly in the area, at a speed drawn uniformly for the trip; there it
+/// pauses for a time drawn uniformly, and repeats.
 ///
-/// D. B. Johnson and D. A. Maltz, "Dynamic Source Routing in Ad Hoc Wireless Networks", in "Mobile Computing", 1996. Started as
-/// they do, at places drawn evenly and with a pause, the nodes slow down for a long time, since slow trips last longer,
-/// and gather in the middle (J. Yoon, M. Liu, B. Noble, "Random Waypoint Considered Harmful", IEEE INFOCOM 2003). So the default
-/// is to draw place, speed and remaining pause from the stationary distribution: W. Navidi and T. Camp, "Stationary
-/// Distributions for the Random Waypoint Mobility Model", IEEE Trans. Mobile Computing 3(1), 2004.
+/// D. B. Johnson and D. A. Maltz, "Dynamic Source Routing in Ad Hoc Wireless Networks", in "Mobile Computing", 1996. With
+/// their start, at positions drawn uniformly and with a pause, the nodes slow down for a long time, since slow trips last
+/// longer, and gather in the middle (J. Yoon, M. Liu, B. Noble, "Random Waypoint Considered Harmful", IEEE INFOCOM 2003).
+/// So the default is to draw place, speed and remaining pause from the stationary distribution: W. Navidi and T. Camp,
+/// "Stationary Distributions for the Random Waypoint Mobility Model", IEEE Trans. Mobile Computing 3(1), 2004.
 #[derive(Clone, Debug)]
 pub struct RandomWaypoint {
     config: Config,
@@ -29,27 +29,27 @@ pub struct RandomWaypoint {
 /// Parameters of random waypoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Where the places lie.
+    /// Area of the positions.
     pub area: Area,
     /// Least and largest speed of a trip in m/s; the least is above 0 for a start in the steady state.
     pub speed: [f64; 2],
     /// Shortest and longest pause.
     pub pause: [Duration; 2],
-    /// How it starts.
+    /// State at the start.
     pub start: Start,
 }
 
-/// How random waypoint starts.
+/// State of random waypoint at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// As if it had gone on for ever: place, speed and remaining pause are drawn together.
+    /// As after infinite time: place, speed and remaining pause are drawn together.
     SteadyState,
-    /// Where the node was placed, with a pause.
+    /// At the node's placement, with a pause.
     Classical,
 }
 
 impl RandomWaypoint {
-    /// A node that stands at `placed`, unless it starts in the steady state.
+    /// A node at `placed`, unless it starts in the steady state.
     pub fn new(config: Config, placed: Position, stream: Stream) -> Self {
         let mut node = Self { config, stream, here: placed, begun: None, pauses: true };
         if config.start == Start::SteadyState {
@@ -166,7 +166,7 @@ mod tests {
         left: f64,
     }
 
-    /// The states of so many nodes of one kind after some seconds.
+    /// The states of this number of nodes of one kind after some seconds.
     fn states(config: Config, count: u64, after: f64) -> Vec<State> {
         let state = |number| {
             let mut node = node(config, number);

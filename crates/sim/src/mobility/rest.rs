@@ -5,7 +5,7 @@ use hopcast_radio::propagation::Position;
 
 use super::{Leg, Mobility};
 
-/// A node that stays where it is.
+/// A node that does not move.
 #[derive(Clone, Copy, Debug)]
 pub struct Rest(pub Position);
 

@@ -1,4 +1,4 @@
-//! Conversations between real hosts in figures.
+//! Summaries of conversations between real hosts.
 
 use arrow_array::RecordBatch;
 use hopcast_protocols::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::metrics::conversation::{Conversation, Conversations, Interval, Key, S
 use crate::run::Simulation;
 use crate::scenario::model::Scenario;
 
-/// What real hosts said to each other.
+/// Conversations between real hosts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConversationRecords {
     /// In the order of their first packets.
@@ -20,15 +20,15 @@ pub struct ConversationRecords {
     pub unlisted_packets: u64,
 }
 
-/// What one real host said to another one with the same protocol and ports. Packets are IP packets, bytes those behind the transport
-/// header. Times are in seconds, rates in bit/s; `None` where nothing arrived to be measured.
+/// Traffic from one real host to another with the same protocol and ports. Packets are IP packets, bytes those after the
+/// transport header. Times are in seconds, rates in bit/s; `None` if nothing arrived to measure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConversationRecord {
-    /// Protocol, nodes and ports in one word: no two have the same.
+    /// Name from protocol, nodes and ports, which is unique.
     pub name: String,
-    /// Name of the node that sends.
+    /// Name of the sending node.
     pub from: String,
-    /// Name of the node that it is for.
+    /// Name of the receiving node.
     pub to: String,
     /// `udp`, `tcp`, `icmp`, `dccp`, `sctp`, `udplite`, or the number of another protocol of IP.
     pub protocol: String,
@@ -40,12 +40,12 @@ pub struct ConversationRecord {
     pub sent_packets: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Packets that were handed to the real host that they were for, each once.
+    /// Packets that were delivered to the receiving real host, each once.
     pub received_packets: u64,
     /// Their bytes.
     pub received_bytes: u64,
-    /// Packets dropped between the two, whatever the cause: at a full queue, after the last retry, without a route, in a real host that
-    /// was to pass them on.
+    /// Packets dropped between the two, whatever the cause: at a full queue, after the last retry, without a route, or in
+    /// a real host that should forward them.
     pub lost_packets: u64,
     /// Packets that were still on their way at the end: sent = received + lost + in flight.
     pub in_flight_packets: u64,

@@ -1,23 +1,23 @@
-//! What a run takes from the machine. The simulator itself reads no clock: who runs it brings a [`Meter`].
+//! Cost of a run on the machine. The simulator itself reads no clock: the caller provides a [`Meter`].
 
 use serde::Serialize;
 
-/// What a run took.
+/// Cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     /// Events that happened.
     pub events: u64,
-    /// Wall-clock time in seconds; `None` if nobody measured it.
+    /// Wall-clock time in seconds; `None` if it was not measured.
     pub wall_s: Option<f64>,
-    /// User CPU time of the run's thread in seconds; `None` if nobody measured it.
+    /// User CPU time of the run's thread in seconds; `None` if it was not measured.
     pub user_s: Option<f64>,
     /// Simulated time in seconds.
     pub simulated_s: f64,
-    /// Largest resident set of the process so far in bytes; `None` if nobody measured it.
+    /// Largest resident set of the process so far in bytes; `None` if it was not measured.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// What a [`Meter`] read off the machine.
+/// Measurements of a [`Meter`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     /// See [`Cost::wall_s`].
@@ -32,7 +32,7 @@ pub struct Spent {
 pub trait Meter: Sync {
     /// What the clocks showed at the beginning.
     type Mark;
-    /// Does the `work` of a thread that runs one replication after the other.
+    /// Runs the `work` of a thread, which runs one replication after the other.
     fn on_thread(&self, work: impl FnOnce() + Send) {
         work();
     }

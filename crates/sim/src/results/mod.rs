@@ -1,4 +1,4 @@
-//! What a run measured: one object for JSON, tables for everything else.
+//! Results of a run: one object for JSON, and tables.
 
 mod conversation;
 mod cost;
@@ -29,25 +29,24 @@ pub struct RunResult {
     pub nodes: Vec<NodeRecord>,
     /// Sums over the medium and all nodes.
     pub totals: Totals,
-    /// What real hosts said to each other; without any the keys are left out.
+    /// Conversations between real hosts; without any, JSON leaves out the keys.
     #[serde(flatten)]
     pub conversations: Option<ConversationRecords>,
-    /// What users should know of how the run was set up: sentences, such as of a flow that had to take lossy links. Without
-    /// any the key is left out.
+    /// Warnings about how the run was set up, as sentences: for example about a flow that had to use lossy links. Without
+    /// any, JSON leaves out the key.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What the run took: all that differs between two runs of the same scenario, seed and version.
+    /// Cost of the run: the only part that differs between two runs of the same scenario, seed and version.
     pub cost: Cost,
-    /// What was run.
+    /// Identity of the run.
     pub provenance: Provenance,
-    /// How flows and queues developed; in the table only.
+    /// Flows and queues over time; in the table only.
     #[serde(skip)]
     pub series: RunSeries,
 }
 
 impl RunResult {
-    /// One JSON object on one line: the fields of this and of all it consists of, in their order. What could not be
-    /// measured is `null`.
+    /// One JSON object on one line: the fields of this and of all its parts, in their order. `null` means not measured.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a result holds nothing that JSON lacks")
     }

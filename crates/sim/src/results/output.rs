@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Files that are written completely or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -19,15 +19,15 @@ use crate::io_error::cause;
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {}", path.display(), self.problem())]
 pub struct OutputError {
-    /// The file that was wanted; there is nothing of it, unless it was there before.
+    /// The file; it does not exist, unless it existed before.
     pub path: PathBuf,
-    /// What the system says.
+    /// Error of the system.
     #[source]
     pub error: io::Error,
 }
 
 impl OutputError {
-    /// What is wrong with the file.
+    /// Description of the problem.
     pub fn problem(&self) -> String {
         format!("can't be written: {}", cause(&self.error))
     }
@@ -40,21 +40,21 @@ type Rows = fn(&RunResult) -> RecordBatch;
 const TABLES: [(&str, Rows); 3] =
     [("flows.parquet", flow_table), ("nodes.parquet", node_table), ("series.parquet", series_table)];
 
-/// Those of a run with real hosts, beside them.
+/// Additional tables of a run with real hosts.
 const TABLES_OF_REAL_HOSTS: [(&str, Rows); 3] = [
     ("conversations.parquet", conversation_table),
     ("conversation_series.parquet", conversation_series_table),
     ("rtp.parquet", rtp_table),
 ];
 
-/// The object of a run, beside the tables.
+/// The object of a run, next to the tables.
 const OBJECT: &str = "run.json";
 
-/// Looks for folders in `folder`, which must be there, that are in the way of the files of a run: the tables, the object,
-/// and what `is_written` tells of further names.
+/// Looks in `folder`, which must exist, for subfolders with the names of a run's files: the tables, the object, and
+/// further names that `is_written` accepts.
 ///
 /// # Errors
-/// The first of them, or that `folder` can't be read.
+/// The first of them, or an unreadable `folder`.
 pub fn check_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<(), OutputError> {
     let unreadable = |error| OutputError { path: folder.into(), error };
     let mut in_the_way = Vec::new();
@@ -77,8 +77,8 @@ pub fn check_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<
 }
 
 /// Writes `flows.parquet`, `nodes.parquet` and `series.parquet` with the rows of all `results`, in their order, to
-/// `folder`, which must be there; if they had real hosts, also `conversations.parquet`, `conversation_series.parquet` and `rtp.parquet`. All are written in full before the first gets its name. Without results nothing is
-/// written.
+/// `folder`, which must exist; for real hosts also `conversations.parquet`, `conversation_series.parquet` and
+/// `rtp.parquet`. It renames the files when all of them are complete. Without results it writes nothing.
 ///
 /// # Errors
 /// The first file that could not be written.
@@ -107,10 +107,10 @@ fn remove_tables_of_real_hosts(folder: &Path) -> Result<(), OutputError> {
     })
 }
 
-/// Writes `text` to the file at `path`, which gets its name when all of it is on the disk.
+/// Writes `text` to the file at `path`, which is renamed to its name when it is complete on the disk.
 ///
 /// # Errors
-/// That it could not be written; what was there before still is.
+/// A write error; an existing file stays.
 pub fn write_text(path: &Path, text: &str) -> Result<(), OutputError> {
     let (part, mut file) = Part::create(path)?;
     file.write_all(text.as_bytes()).map_err(|error| part.error(error))?;

@@ -1,4 +1,4 @@
-//! One run from its start to its result, in slices: between two of them it can be watched, sampled and stopped.
+//! One run from its start to its result, in slices: between them the caller can watch, sample and stop it.
 
 use hopcast_protocols::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::run::Simulation;
 use crate::scenario::model::Scenario;
 use crate::traffic::TrafficError;
 
-/// A run on its way to a result. How it is sliced changes nothing in it.
+/// A run on its way to a result. Slicing does not affect it.
 pub struct Replication<'a> {
     scenario: &'a Scenario,
     seed: u64,
@@ -35,7 +35,7 @@ impl<'a> Replication<'a> {
         Ok(Self::of(scenario, seed, Simulation::new(scenario, seed)?))
     }
 
-    /// The same, given up with `None` as soon as `goes_on` says no.
+    /// The same; returns `None` as soon as `goes_on` returns false.
     ///
     /// # Errors
     /// As [`Simulation::new_while`].
@@ -48,7 +48,7 @@ impl<'a> Replication<'a> {
         Ok(simulation.map(|simulation| Self::of(scenario, seed, simulation)))
     }
 
-    /// One with real hosts where the scenario has them, which somebody drives with [`Self::run_until`].
+    /// One with real hosts, if the scenario has them, driven with [`Self::run_until`].
     ///
     /// # Errors
     /// As [`Simulation::emulated`].
@@ -68,22 +68,22 @@ impl<'a> Replication<'a> {
         }
     }
 
-    /// What is run.
+    /// The scenario of the run.
     pub fn scenario(&self) -> &Scenario {
         self.scenario
     }
 
-    /// What real hosts have said to each other until now; `None` of a run without them.
+    /// Conversations between real hosts so far; `None` for a run without them.
     pub fn conversations(&self) -> Option<ConversationRecords> {
         conversation::conversations(self.scenario, &self.simulation)
     }
 
-    /// The simulation, to look at.
+    /// The simulation, for reading.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
     }
 
-    /// The simulation, to attach a tap or a log to. Who drives it further skips samples of queues.
+    /// The simulation, for attaching a tap or a log. Driving it further skips samples of queues.
     pub fn simulation_mut(&mut self) -> &mut Simulation {
         &mut self.simulation
     }
@@ -119,7 +119,7 @@ impl<'a> Replication<'a> {
         }
     }
 
-    /// What was measured until now. A run that is not at its end stops here.
+    /// The results so far. A run that is not at its end stops here.
     pub fn finish(mut self, spent: Spent) -> RunResult {
         let simulation = &mut self.simulation;
         simulation.finish();

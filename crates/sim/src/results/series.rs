@@ -12,28 +12,28 @@ use crate::run::Simulation;
 /// The samples of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunSeries {
-    /// Between two samples.
+    /// Time between two samples.
     pub interval: Duration,
     /// Flows in the order of the scenario.
     pub flows: Vec<Vec<Sample>>,
     /// Conversations between real hosts, in their order.
     pub conversations: Vec<Course>,
-    /// Instants at which the queues were looked at.
+    /// Times at which the queues were sampled.
     pub times: Vec<Instant>,
     /// Queues that were not empty, by time and node.
     pub queues: Vec<QueueSample>,
-    /// Rates that rate control had chosen and that were not the ones before, by time and node.
+    /// Rates that rate control had chosen, where they changed, by time and node.
     pub rates: Vec<RateSample>,
     /// By node: the last of them.
     known_rates: Vec<Option<TxVector>>,
 }
 
-/// Another rate of a node's data frames.
+/// A new rate of a node's data frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
-    /// Place in [`RunSeries::times`].
+    /// Index in [`RunSeries::times`].
     pub time: u32,
-    /// Whose.
+    /// The node.
     pub node: NodeId,
     /// That of the last data frame; of a node with several radios, of the first one that has rate control.
     pub rate: TxVector,
@@ -42,11 +42,11 @@ pub struct RateSample {
 /// An interface queue that was not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSample {
-    /// Place in [`RunSeries::times`].
+    /// Index in [`RunSeries::times`].
     pub time: u32,
-    /// Whose queues.
+    /// The node.
     pub node: NodeId,
-    /// Packets in it, the one in hand apart; of a node with several interfaces the sum.
+    /// Packets in it, without the one in hand; the sum for a node with several interfaces.
     pub packets: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Results as Arrow tables. Each has a column `seed`, so that those of several replications can stand in one file.
+//! Results as Arrow tables. Each has a column `seed`, so that several replications fit in one file.
 
 use std::sync::Arc;
 

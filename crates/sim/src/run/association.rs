@@ -1,7 +1,7 @@
-//! Association over the air: the machines of all access points and stations, beside their hosts.
+//! Association over the air: the machines of all access points and stations, next to their hosts.
 //!
-//! Access points are joined by a distribution system that knows at once which of them a station belongs to: the forwarding
-//! tables of all hosts change in the instant in which an access point has a station.
+//! Access points are connected by a distribution system that knows at once to which of them a station belongs: the
+//! forwarding tables of all hosts change at the instant of an association.
 
 use std::collections::VecDeque;
 
@@ -77,18 +77,18 @@ struct Adaptation {
     phy: Phy,
 }
 
-/// What happened at the radios of a node. Frames are counted once, however often they were repeated.
+/// Counters of the radios of a node. Frames are counted once, however often they were repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Management frames given to the radio.
     pub given: u64,
     /// Of these, those that were sent.
     pub sent: u64,
-    /// Of these, those that were given up.
+    /// Of these, those that the radio gave up.
     pub dropped: u64,
     /// Beacons sent.
     pub beacons: u64,
-    /// How often a station has joined an access point; at an access point, how often one was joined.
+    /// Number of times that a station has joined an access point; for an access point, that stations have joined it.
     pub associations: u64,
 }
 

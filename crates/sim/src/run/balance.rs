@@ -1,4 +1,4 @@
-//! No packet comes from nowhere, and none vanishes.
+//! Checks that no packet appears or vanishes without a cause.
 
 use hopcast_radio::mac::Dcf;
 
@@ -11,7 +11,7 @@ use crate::id::{FlowId, NodeId};
 use crate::metrics::Census;
 use crate::wired::Wire;
 
-/// Packets that came from nowhere or went nowhere.
+/// Packets that appeared or vanished without a cause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImbalanceError {
     /// In a host.
@@ -47,7 +47,7 @@ pub enum ImbalanceError {
         /// Packets that are there.
         held: u64,
     },
-    /// A datagram that is neither received nor lost, and nowhere to be found.
+    /// A datagram that is neither received nor lost, but was not found.
     #[error("flow {}: datagram {seq} has vanished", flow.0)]
     Datagram {
         /// Whose.
@@ -58,7 +58,7 @@ pub enum ImbalanceError {
 }
 
 impl Simulation {
-    /// Checks that no packet came from nowhere and none has vanished, at each layer.
+    /// Checks at each layer that no packet appeared or vanished without a cause.
     ///
     /// # Errors
     /// The first imbalance.

@@ -39,7 +39,7 @@ pub struct Simulation {
     is_finished: bool,
     /// By node, at the start.
     positions: Vec<Position>,
-    /// Apart from that of the medium, so that whoever asks for a place need not ask in the order of its transmissions.
+    /// Separate from that of the medium, so that positions can be asked for out of the order of its transmissions.
     motion: Motion,
     warnings: Vec<String>,
 }
@@ -53,8 +53,8 @@ impl Simulation {
         Self::new_while(scenario, seed, &|| true).map(|simulation| simulation.expect("nothing stops it"))
     }
 
-    /// The same, given up with `None` as soon as `goes_on` says no: links and routes of thousands of nodes take long. It is
-    /// asked before each of the steps that [`Self::preparation`] counts.
+    /// The same; returns `None` as soon as `goes_on` returns false: setting up links and routes of thousands of nodes
+    /// takes long. It is called before each of the steps that [`Self::preparation`] counts.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -62,14 +62,14 @@ impl Simulation {
         build::simulation(scenario, seed, Hosting::Simulated, goes_on)
     }
 
-    /// Steps in which a run of `scenario` is set up: the links of each station, and the routes to each destination of static
-    /// routing.
+    /// Number of steps that set up a run of `scenario`: the links of each station, and the routes to each destination of
+    /// static routing.
     pub fn preparation(scenario: &Scenario) -> u64 {
         (layout::stations(scenario).len() + network::routed(scenario).iter().count()) as u64
     }
 
-    /// A run in which real hosts stand at the nodes that are to have them: what they send comes in by [`Self::handle_frame`],
-    /// and what is for them goes out by [`Self::poll_delivery`].
+    /// A run with real hosts at the nodes that are marked as real: their frames enter by [`Self::handle_frame`], and
+    /// frames for them leave by [`Self::poll_delivery`].
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -78,18 +78,18 @@ impl Simulation {
         simulation.map(|simulation| simulation.expect("nothing stops it"))
     }
 
-    /// Shows every frame to `tap`.
+    /// Passes every frame to `tap`.
     pub fn set_tap(&mut self, tap: impl Tap<Rc<Sdu>> + 'static) {
         self.engine.set_tap(tap);
     }
 
-    /// Shows every event to `log`, in order.
+    /// Passes every event to `log`, in order.
     pub fn set_log(&mut self, log: impl FnMut(Event) + 'static) {
         self.engine.set_log(log);
     }
 
-    /// Runs all events up to and including those at `until`; or all before the end of the run, at which nothing more happens:
-    /// who stops then and who is never stopped do the same.
+    /// Runs all events up to and including those at `until`; at the end of the run, only those before it. So a caller
+    /// that stops there and one that never stops do the same.
     pub fn run_until(&mut self, until: Instant) {
         if until < self.end {
             return self.engine.run_until(until);
@@ -98,7 +98,7 @@ impl Simulation {
         self.finish();
     }
 
-    /// Ends the run here, at its end or before: closes the measurement of all flows. Does nothing the second time.
+    /// Ends the run now, at its end or before: closes the measurements of all flows. A second call does nothing.
     pub fn finish(&mut self) {
         self.end = self.engine.now();
         if core::mem::replace(&mut self.is_finished, true) {
@@ -117,7 +117,7 @@ impl Simulation {
     /// The real host at `node` sends an Ethernet frame over one of its interfaces, now.
     ///
     /// # Errors
-    /// Why the frame goes nowhere; nothing has happened.
+    /// The reason why the frame is not sent; nothing has happened.
     pub fn handle_frame(&mut self, node: NodeId, interface: u32, octets: &[u8]) -> Result<(), Refusal> {
         let (port, now) = (Port { host: node.0, interface }, self.engine.now());
         let is_routed = self.engine.upper().hosts[node.0 as usize].router().is_some();
@@ -132,32 +132,32 @@ impl Simulation {
         real.as_mut()?.poll_delivery(hosts, flows)
     }
 
-    /// Where flows between simulated and real hosts are listened to.
+    /// Listening ends of flows between simulated and real hosts.
     pub fn listeners(&self) -> &[Listener] {
         self.engine.upper().real.as_ref().map_or(&[], |real| &real.listeners)
     }
 
-    /// What real hosts say to each other; `None` of a run without them.
+    /// Conversations between real hosts; `None` for a run without them.
     pub fn conversations(&self) -> Option<&Conversations> {
         self.engine.upper().real.as_ref().map(|real| &real.conversations)
     }
 
-    /// Flows whose connections real hosts have refused, and where those were to lead.
+    /// Flows whose connections real hosts have refused, and where they should lead.
     pub fn refused(&self) -> impl Iterator<Item = (FlowId, Endpoint)> + '_ {
         self.engine.upper().hosts.iter().flat_map(Host::refused)
     }
 
-    /// The way of what a node has for another one, as its forwarding table says now.
+    /// The next hop of a node towards another one, by its current forwarding table.
     pub fn hop_towards(&self, node: NodeId, destination: NodeId) -> Option<Hop> {
         self.engine.upper().hosts[node.0 as usize].hop_towards(destination)
     }
 
-    /// When the next event may be due; [`Instant::MAX`]: never, unless a real host sends something.
+    /// Time of the next possible event; [`Instant::MAX`]: never, unless a real host sends something.
     pub fn next_event(&self) -> Instant {
         self.engine.next_event()
     }
 
-    /// How far the run has come.
+    /// Current time of the run.
     pub fn now(&self) -> Instant {
         self.engine.now()
     }
@@ -167,28 +167,28 @@ impl Simulation {
         self.end
     }
 
-    /// How many events have happened.
+    /// Number of events so far.
     pub fn events(&self) -> u64 {
         self.engine.events()
     }
 
-    /// What users should know of how the run was set up.
+    /// Warnings about how the run was set up.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Where the nodes stand at the start, by index.
+    /// Positions of the nodes at the start, by index.
     pub fn positions(&self) -> &[Position] {
         &self.positions
     }
 
-    /// Where a node is at an instant, which must not lie before one that was asked for of that node. It need not be
-    /// that of the run.
+    /// Position of a node at an instant, which must not be before one already asked for of that node. It can differ from
+    /// the time of the run.
     pub fn position(&mut self, node: NodeId, at: Instant) -> Position {
         self.motion.position(node, at)
     }
 
-    /// The measurement of all flows.
+    /// The measurements of all flows.
     pub fn flows(&self) -> &FlowTable {
         &self.engine.upper().flows
     }
@@ -211,7 +211,7 @@ impl Simulation {
         })
     }
 
-    /// The wires that lead away from a node.
+    /// The wires that begin at a node.
     pub fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Rc<Sdu>>> {
         self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
             Attachment::Wire(wire) => Some(&self.engine.wires()[wire as usize]),
@@ -219,7 +219,7 @@ impl Simulation {
         })
     }
 
-    /// What was counted of a node's associations over the air.
+    /// Counters of a node's associations over the air.
     pub fn associations(&self, node: NodeId) -> Counts {
         self.engine.upper().associations.counts(node.0)
     }

@@ -1,4 +1,4 @@
-//! The MAC of each radio of a run, as the scenario configures it.
+//! The MAC of each radio of a run, configured by the scenario.
 
 use std::rc::Rc;
 use std::sync::Arc;

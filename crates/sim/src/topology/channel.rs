@@ -1,4 +1,4 @@
-//! How well one station hears another.
+//! Strength of the link between two stations.
 
 use hopcast_radio::mac::StationId;
 use hopcast_radio::medium::Link;
@@ -13,7 +13,7 @@ use crate::scenario::model::Radio;
 #[derive(Debug)]
 pub(super) struct Channel {
     ends: Vec<End>,
-    /// All are on one channel and understand all frames: nobody need look.
+    /// Whether all are on one channel and understand all frames, so that no check is needed.
     is_one: bool,
     attenuation: Attenuation,
     /// In dB; `None`: other channels are not heard.
@@ -21,7 +21,8 @@ pub(super) struct Channel {
     /// From one channel to the next that does not overlap it, in hertz.
     spacing: f64,
     floor: Power,
-    /// Of the longest link, in metres, and of the longest for which obstacles leave so many whole dB more than none, from 0 dB on.
+    /// Length in metres of the longest link, and of the longest links for each whole number of dB by which obstacles
+    /// leave more than none, from 0 dB on.
     reach: f64,
     reaches: Vec<f64>,
 }
@@ -66,8 +67,8 @@ impl Attenuation {
 const NONADJACENT: f64 = 16.0;
 
 impl Channel {
-    /// Between `stations`, of which none hears less than `floor`, nor anything farther away than `reach` metres; nor farther than
-    /// `reaches` has it where obstacles leave no more than so many whole dB above nothing.
+    /// Channels between `stations`, without links below the power `floor`, or longer than `reach` metres, or longer than
+    /// `reaches` allows for the dB that obstacles leave above nothing.
     pub(super) fn new(
         radio: &Radio,
         stations: &[Station<'_>],
@@ -153,7 +154,7 @@ impl Channel {
         }
     }
 
-    /// Whether no link over a squared distance in m² is heard, if obstacles leave no more than so many `decibels`.
+    /// Whether a squared distance in m² is too far for any link if obstacles leave at most this number of `decibels`.
     fn is_too_far(&self, distance_squared: f64, decibels: f64) -> bool {
         // A little longer, so that rounding can't lose a link at the very edge.
         let reach = self.reaches.get(libm::ceil(decibels) as usize).map(|reach| reach * (1.0 + 1e-9));

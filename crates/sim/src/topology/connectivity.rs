@@ -1,4 +1,4 @@
-//! Who could reach whom at an instant, were nothing on the air and no frame lost.
+//! Connectivity of nodes at an instant, without other transmissions and random losses.
 
 use super::channel::Channel;
 use super::{ByReceiver, channel, is_usable, reception};
@@ -24,7 +24,7 @@ pub struct Connectivity {
 }
 
 impl Connectivity {
-    /// That of a run of `scenario` with `seed`. Shadowing and fading of single frames do not count.
+    /// The graph of a run of `scenario` with `seed`, without shadowing and fading of single frames.
     pub fn new(scenario: &Scenario, seed: u64) -> Self {
         let stations: Vec<Station<'_>> = layout::stations(scenario);
         let nodes: usize = scenario.groups.iter().map(|group| group.node_names.len()).sum();

@@ -1,4 +1,4 @@
-//! Which stations a transmission reaches, and how well.
+//! The stations that a transmission reaches, and their received power.
 
 mod channel;
 mod connectivity;
@@ -28,7 +28,7 @@ pub use connectivity::Connectivity;
 use moving::Surroundings;
 use squares::{Member, Squares};
 
-/// Who hears whom, and how well.
+/// Links between stations.
 #[derive(Debug)]
 pub struct Topology {
     /// By transmitter, at the start; where nodes move, only those over which data frames pass.
@@ -78,12 +78,12 @@ impl<T: Copy> ByReceiver<T> {
 /// A link that lets fewer frames pass is none: with the standard's seven attempts it would deliver less than one packet in a hundred.
 const LEAST_SUCCESS: f64 = 1e-3;
 
-/// Of so many frames the mean tells what passes over a link whose power varies, to some three hundredths.
+/// Number of frames whose mean estimates the success over a link with varying power, to about three hundredths.
 const SAMPLED_FRAMES: u64 = 256;
 
 /// Of data frames of this length a usable link loses at most [`USABLE_LOSS`].
 const USABLE_OCTETS: u32 = 1_536;
-/// The largest share of full frames that a usable link loses, noise alone considered.
+/// The largest share of full frames that a usable link loses, by noise alone.
 pub const USABLE_LOSS: f64 = 0.1;
 
 /// Standard deviations of shadowing up to which a link may be better than the mean at its distance.
@@ -92,8 +92,8 @@ const SHADOWING_DEVIATIONS: f64 = 4.0;
 const FADING_PEAK: f64 = 10.0;
 
 impl Topology {
-    /// The links between `stations`, whose nodes move as `motion` says, down to the interference floor, in the run with
-    /// `seed`. Given up with `None` as soon as `goes_on`, which is asked before each station, says no.
+    /// The links between `stations`, whose nodes move as in `motion`, down to the interference floor, in the run with
+    /// `seed`. Calls `goes_on` before each station, and returns `None` as soon as it returns false.
     pub fn new_while(
         radio: &Radio,
         stations: &[Station<'_>],
@@ -123,20 +123,20 @@ impl Topology {
         })
     }
 
-    /// The stations that decode data frames of `station` when nothing overlaps and nothing varies.
+    /// The stations that decode data frames of `station` without overlapping frames and variation.
     pub fn neighbours(&self, station: StationId) -> impl Iterator<Item = u32> + '_ {
         self.usable_links(station).map(|link| link.receiver.0)
     }
 
-    /// The links over which data frames of `station` pass, at the start of the run.
+    /// The usable links for data frames of `station`, at the start of the run.
     pub fn usable_links(&self, station: StationId) -> impl Iterator<Item = &Link> {
         let usable = &self.usable[station.0 as usize];
         self.links[station.0 as usize].iter().filter(move |link| is_usable(link, usable))
     }
 
-    /// For each station the others that receive some of its full data frames, at the start of the run, with the share of them
-    /// that noise and what varies from frame to frame let pass: those over links that [`Self::usable_links`] leaves out as well.
-    /// Of receptions by thresholds where nothing varies it is all or nothing. Looked for when it is first asked for.
+    /// For each station the others that receive some of its full data frames at the start of the run, with the share that
+    /// noise and variation from frame to frame let pass; includes links that [`Self::usable_links`] leaves out. With
+    /// reception by thresholds and without variation the share is 0 or 1. Computed on the first call.
     pub fn lossy_links(&self) -> &[Vec<(u32, f64)>] {
         self.lossy.get_or_init(|| self.find_lossy_links())
     }
@@ -152,7 +152,7 @@ impl Topology {
         from_each.map(|(from, links)| links.iter().filter_map(|link| success(from, link)).collect()).collect()
     }
 
-    /// The share of full data frames that a link lets pass; `None`: it leads to nobody who decodes them.
+    /// The share of full data frames that a link lets pass; `None` if the receiver can't decode them.
     fn success(&self, from: usize, link: &Link) -> Option<f64> {
         let (rate, bits) = self.robust[from].of(link)?;
         let least = self.usable[from].of(link)?;
@@ -169,7 +169,7 @@ impl Topology {
         Some((0..SAMPLED_FRAMES).map(of_one).sum::<f64>() / SAMPLED_FRAMES as f64)
     }
 
-    /// How far apart two stations are at the start, in metres.
+    /// Distance between two stations at the start, in metres.
     pub fn distance(&self, one: StationId, other: StationId) -> f64 {
         self.places[one.0 as usize].distance(self.places[other.0 as usize])
     }
@@ -383,7 +383,7 @@ fn threshold_rules(rules: model::Rules) -> Rules {
     }
 }
 
-/// Frames that the medium loses beside.
+/// Additional losses of the medium.
 fn losses(radio: &Radio, seed: u64) -> Option<Losses> {
     match &radio.errors {
         Errors::Packet { steps, level: LossLevel::Frame } => {

@@ -1,14 +1,14 @@
-//! Who hears a transmission where nodes move.
+//! Receivers of a transmission while nodes move.
 //!
-//! A spatial index in two steps. Time is cut into epochs; at the start of each, all stations are sorted into squares with
-//! how far they will get until its end, which their ways tell: legs are drawn ahead, and where somebody's are so short that only
-//! a part of them is, the epoch ends with the last one. From the squares, each station that transmits during the epoch gets a list,
-//! once, of those that may come into its reach. Each transmission then looks at the exact places of those on the list, and
-//! nobody else's. So a transmission costs in proportion to the number of neighbours, and an epoch in proportion to the number
-//! of stations, however many transmissions it holds.
+//! The spatial index works in two steps. It divides time into epochs. At the start of each, it sorts all stations into
+//! squares, with the distance that each can move until the end of the epoch. It draws legs of movement ahead for this; if
+//! a station's legs are so short that only a part of them is drawn, the epoch ends with the last one. From the squares,
+//! each station that transmits during the epoch gets a list, once, of possible receivers. Each transmission then checks
+//! the exact positions of only the stations on the list. So the cost of a transmission is proportional to the number of
+//! neighbours, and that of an epoch to the number of stations, however many transmissions it holds.
 //!
-//! What is found does not depend on when epochs begin nor on how long they are. A list keeps the order of the
-//! last transmission, which is nearly that of the next one.
+//! The result does not depend on the times and lengths of epochs. A list keeps the order of the last transmission, which
+//! is nearly that of the next one.
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::StationId;
@@ -38,7 +38,7 @@ pub(super) struct Surroundings {
 /// Whose a station is.
 #[derive(Debug)]
 enum Nodes {
-    /// That of the node with its number: nobody need look it up.
+    /// The node with the same number, so that no look-up is needed.
     Own,
     /// By station.
     Of(Vec<NodeId>),

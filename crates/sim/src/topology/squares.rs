@@ -1,4 +1,4 @@
-//! Places sorted into squares.
+//! Positions sorted into squares.
 
 use hopcast_radio::propagation::Position;
 

@@ -1,4 +1,4 @@
-//! The programs of a flow at the nodes on its way, and the sockets between them.
+//! The programs of a flow at the nodes on its path, and the sockets between them.
 
 use super::TrafficError;
 use crate::host::packet::MAX_UDP_PAYLOAD;
@@ -150,8 +150,8 @@ fn dccp_config(dccp: &Dccp, application: &dyn Application, is_protected: bool, s
     dccp::Config { congestion, queue, sequence_window: SEQUENCE_WINDOW, ..default }
 }
 
-/// In packets: five times those of a round trip (RFC 4340, section 7.5.2) on any path that a scenario can have. It takes no memory, and
-/// nobody guesses numbers here.
+/// Window of sequence numbers in packets: five times those of a round trip (RFC 4340, section 7.5.2) on any path of a
+/// scenario. It takes no memory, and a simulated network has no attackers that guess numbers.
 const SEQUENCE_WINDOW: u64 = 1 << 20;
 
 /// What writes a flow.

@@ -1,4 +1,4 @@
-//! Traffic: the machines of a scenario with the programs that make, pass on and take its flows.
+//! Traffic: the hosts of a scenario with the programs that create, forward and receive its flows.
 
 mod flows;
 
@@ -22,20 +22,20 @@ use hopcast_protocols::transport::dccp::Congestion;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The machines of a scenario, by [`NodeId`], and the measurement of its flows.
+/// The hosts of a scenario, by [`NodeId`], and the measurements of its flows.
 #[derive(Debug)]
 pub struct Machines {
     /// One host for each node.
     pub hosts: Vec<Host>,
-    /// All flows, not started.
+    /// All flows, before their start.
     pub flows: FlowTable,
-    /// What users should know of the paths that the flows take.
+    /// Warnings about the paths of the flows.
     pub warnings: Vec<String>,
-    /// Where flows between simulated and real hosts are listened to.
+    /// Listening ends of flows between simulated and real hosts.
     pub listeners: Vec<Listener>,
 }
 
-/// Who stands at the nodes that are marked as real.
+/// Kind of hosts at the nodes that are marked as real.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hosting {
     /// A simulated host, as at all others.
@@ -44,7 +44,7 @@ pub enum Hosting {
     Real,
 }
 
-/// Why a scenario's flows can't be set up.
+/// Reason why a scenario's flows can't be set up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrafficError {
     /// No radio or wire could ever connect the nodes, or the flow has two ends at one node.
@@ -57,10 +57,10 @@ pub enum TrafficError {
         /// Name of the node that it does not reach.
         to: String,
     },
-    /// The ways of two flows to one node part at a machine, which sends all that goes there the same way.
+    /// The paths of two flows to one node differ after a host, which sends all packets for that node the same way.
     #[error(transparent)]
     WaysPart(Box<WaysPart>),
-    /// A routing protocol chooses the way, which can't be led through a node that forwards by its operating system.
+    /// A routing protocol chooses the path, so `via` can't lead it through a node that forwards by its operating system.
     #[error("flow \"{flow}\": {node} passes packets on as its routing protocol says, not as `via` does")]
     ViaUnderRouting {
         /// Name of the flow.
@@ -76,7 +76,7 @@ pub enum TrafficError {
         /// Its size in bytes.
         octets: u32,
     },
-    /// A routing protocol listens where a flow is to go.
+    /// A routing protocol listens at the port of a flow.
     #[error("flow \"{flow}\": the routing protocol of {node} has UDP port {port}")]
     PortTaken {
         /// Name of the flow.
@@ -86,7 +86,7 @@ pub enum TrafficError {
         /// The port that it asks for.
         port: u16,
     },
-    /// Too many flows at one node: one more might need two sockets that it has not.
+    /// Too many flows at one node: another one might need two sockets, which the node does not have.
     #[error("node {node}: more than {MAX_SOCKETS} sockets")]
     TooManySockets {
         /// Name of the node.
@@ -104,13 +104,13 @@ pub struct WaysPart {
     pub flow: String,
     /// Name of the earlier flow.
     pub other: String,
-    /// Name of the node whose table it is.
+    /// Name of the node with the table.
     pub node: String,
     /// Name of the destination.
     pub to: String,
     /// Name of the next node that the later flow wants.
     pub wanted: String,
-    /// Name of the next node that the earlier flow has taken.
+    /// Name of the next node of the earlier flow.
     pub taken: String,
 }
 
@@ -159,8 +159,8 @@ impl TrafficError {
     }
 }
 
-/// Sets up the machines of `scenario`, which pass packets on along the paths of `network`, or as the flows' `via` say, for a
-/// run with `seed`.
+/// Sets up the hosts of `scenario`, which forward packets along the paths of `network`, or of the flows' `via`, for a run
+/// with `seed`.
 pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Hosting) -> Result<Machines, TrafficError> {
     let routes = &network.paths;
     let nodes = Nodes {
@@ -270,12 +270,12 @@ fn reserve_ports(scenario: &Scenario, nodes: &Nodes<'_>, hosts: &mut [Host]) -> 
     Ok(())
 }
 
-/// Whether ADTFRC finds the rate of a flow.
+/// Whether a flow uses ADTFRC.
 pub fn is_adtfrc(flow: &Flow) -> bool {
     matches!(flow.transport, Transport::Dccp(Dccp { congestion: Congestion::Adtfrc(_) }))
 }
 
-/// Bytes that no write of a flow's application exceeds.
+/// Size limit of the writes of a flow's application, in bytes.
 pub fn largest_write(flow: &Flow) -> u32 {
     flows::application(flow, FlowId::NONE, 0).largest_write()
 }

@@ -1,9 +1,9 @@
 //! Wires: full-duplex links between two hosts, as two [`Wire`]s, one for each direction.
 //!
 //! A wire is a drop-tail queue, a transmitter that serialises one packet at a time at the rate of the link, and a medium
-//! that carries any number of packets for the delay of the link. A packet is on the wire for its bytes, IP header
-//! included, over the rate: links have no framing of their own. Packets are lost at random, by themselves, after they have
-//! been serialised. One that has expired by its turn is not sent.
+//! that carries any number of packets for the delay of the link. The time of a packet on the wire is its bytes, IP header
+//! included, over the rate: links add no framing. Packets are lost at random and independently, after they have been
+//! serialised. The wire does not send a packet that has expired before its turn.
 //!
 //! It is a machine without a clock: one change, then its outputs, then its timer.
 
@@ -19,30 +19,30 @@ use hopcast_radio::mac::Payload;
 /// Parameters of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Bits of IP packets a second.
+    /// Capacity in bits of IP packets per second.
     pub rate: f64,
-    /// From the last bit's leaving one end to its reaching the other.
+    /// Time from the last bit's departure at one end to its arrival at the other.
     pub delay: Duration,
-    /// Places in the queue of each direction, besides the packet that is sent.
+    /// Length of the queue of each direction, not counting the packet that is being sent.
     pub queue_packets: u32,
     /// Share of packets that get lost.
     pub loss: f64,
 }
 
-/// What a wire has done.
+/// An event at a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<P> {
-    /// The packet has left; it is on its way.
+    /// The packet has left, and is on its way.
     Sent(P),
     /// The packet has left and is lost.
     Lost(P),
-    /// The packet had expired when its turn came, and has not left.
+    /// The packet had expired before its turn, and has not left.
     Expired(P),
     /// The packet has reached the other end.
     Deliver(P),
 }
 
-/// What a wire has counted.
+/// Counters of a wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets that left and were not lost.
@@ -83,7 +83,7 @@ impl<P: Payload> Wire<P> {
         }
     }
 
-    /// Takes a packet; gives it back if the queue has no place.
+    /// Accepts a packet; returns it if the queue is full.
     ///
     /// # Errors
     /// The packet.
@@ -126,7 +126,7 @@ impl<P: Payload> Wire<P> {
         self.outputs.pop_front()
     }
 
-    /// When [`Self::handle_timeout`] is to be called.
+    /// Time of the next call of [`Self::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         let sent = self.sending.as_ref().map(|(_, end)| *end);
         let arrives = self.in_flight.front().map(|(_, arrival)| *arrival);
@@ -143,7 +143,7 @@ impl<P: Payload> Wire<P> {
         self.queue.len()
     }
 
-    /// The packets that have not left: the one that is sent, then the queue.
+    /// The packets that have not left: the one being sent, then the queue.
     pub fn held(&self) -> impl Iterator<Item = &P> {
         self.sending.iter().map(|(packet, _)| packet).chain(&self.queue)
     }
@@ -153,7 +153,7 @@ impl<P: Payload> Wire<P> {
         self.in_flight.iter().map(|(packet, _)| packet)
     }
 
-    /// What has been counted so far.
+    /// Counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

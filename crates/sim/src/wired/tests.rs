@@ -1,4 +1,4 @@
-//! A wire by hand, at exact instants, and what it must never lose.
+//! Tests of a wire by hand, at exact instants, and of properties that always hold.
 
 use hopcast_protocols::random::Purpose;
 use proptest::prelude::*;

@@ -94,7 +94,7 @@ fn beacons_leave_every_hundred_time_units_and_take_their_share_of_the_air() {
     assert_eq!((counts.beacons, counts.associations), (beacons.len() as u64, 0));
 }
 
-/// Authentication, association, and data from then on; without association packets are dropped for want of it.
+/// Authentication, association, and data from then on; without association packets are dropped.
 #[test]
 fn a_station_joins_before_it_gets_data() {
     for kind in ["passive", "active"] {

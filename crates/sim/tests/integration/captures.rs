@@ -1,4 +1,4 @@
-//! Captures, judged by Wireshark's dissectors.
+//! Captures, checked by Wireshark's dissectors.
 
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
@@ -23,7 +23,7 @@ fn capture(scenario: &Scenario, seeds: &[u64], folder: &Folder) -> Vec<RunResult
     results
 }
 
-/// What tshark prints; `None` where it is not installed and need not be.
+/// Output of tshark; `None` if it is neither installed nor required.
 fn tshark(folder: &Folder, file: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("tshark");
     command.arg("-n").arg("-r").arg(folder.path().join(file));
@@ -340,8 +340,8 @@ fn wireshark_sees_the_connection_that_was_measured() {
     assert_eq!(conversations.lines().filter(|line| line.contains("<->")).count(), 1, "{conversations}");
 }
 
-/// Four flows over one hop, one of each access category, told apart by their ports and lengths. Each has a TID and a count of
-/// frames of its own (IEEE 802.11-2020, 9.2.4.5.2, 10.3.2.14).
+/// Four flows over one hop, one of each access category, told apart by their ports and lengths. Each has a separate TID
+/// and count of frames (IEEE 802.11-2020, 9.2.4.5.2, 10.3.2.14).
 #[test]
 fn wireshark_sees_the_priority_of_each_flow() {
     let categories = [("background", 1), ("best-effort", 0), ("video", 5), ("voice", 6)];

@@ -1,4 +1,4 @@
-//! What a user's routing protocol may get wrong without harm to the run.
+//! Mistakes of a user's routing protocol that do not harm the run.
 
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};

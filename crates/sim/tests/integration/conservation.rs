@@ -1,4 +1,4 @@
-//! No packet comes from nowhere and none vanishes, whatever the scenario and whenever the run stops.
+//! No packet appears or vanishes without a cause, whatever the scenario and whenever the run stops.
 
 use hopcast_protocols::time::Duration;
 use hopcast_sim::metrics::DropCause;
@@ -153,7 +153,7 @@ fn a_packet_whose_frame_has_left_and_not_arrived_has_not_vanished() {
     }
 }
 
-/// Beyond the distance at which ACKs come in time, late ones are taken for those of other frames.
+/// Beyond the distance at which ACKs arrive in time, late ones count as those of other frames.
 #[test]
 fn nothing_vanishes_over_ways_that_are_longer_than_acknowledgements_are_waited_for() {
     let mut taken = 0;

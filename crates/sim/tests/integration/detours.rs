@@ -1,4 +1,4 @@
-//! Paths over lossy links where there are no others.
+//! Paths over lossy links if there are no others.
 
 use hopcast_protocols::time::Instant;
 use hopcast_sim::metrics::DropCause;
@@ -232,7 +232,7 @@ fn elfn_over_static_routes_changes_nothing_and_says_so() {
     assert_eq!(warnings, ["flow \"f\": elfn does nothing; the routes of n0 are static, and never break"]);
 }
 
-/// Datagrams of each flow that arrived, and what is said; nothing is dropped for want of a route.
+/// Datagrams of each flow that arrived, and the warnings; no packet is dropped without a route.
 fn arrivals(text: &str) -> (Vec<u64>, Vec<String>) {
     let simulation = finished(&scenario(text));
     assert!(simulation.counters().iter().all(|counters| counters[DropCause::NoRoute] == 0));

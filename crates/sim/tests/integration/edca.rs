@@ -65,7 +65,8 @@ impl Upper for Hosts {
     }
 }
 
-/// Goodput of best effort and voice in Mb/s: so many senders of each around a sink, all within a metre; voice with this limit.
+/// Goodput of best effort and voice in Mb/s: this number of senders of each around a sink, all within a metre; voice with
+/// this limit.
 fn goodput(voice: u32, effort: u32, txop_limit: Duration, seconds: u64, seed: u64) -> [f64; 2] {
     let stations = 1 + voice + effort;
     let links = |from: u32| {

@@ -1,4 +1,4 @@
-//! Error models that are added to hopcast.
+//! Custom error models.
 
 use std::sync::{Arc, Mutex};
 

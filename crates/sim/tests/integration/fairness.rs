@@ -1,4 +1,4 @@
-//! No station gains by its place in the file, or by a lead of nanoseconds.
+//! No station has an advantage from its place in the file, or from a lead of nanoseconds.
 
 use std::fmt::Write as _;
 

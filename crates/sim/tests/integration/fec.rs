@@ -1,5 +1,5 @@
-//! Forward error correction in whole scenarios: over a wire that loses, over routing protocols with headers of their own, and as
-//! bytes in captures.
+//! Forward error correction in whole scenarios: over a lossy wire, over routing protocols with headers, and as bytes in
+//! captures.
 
 use std::fs::File;
 

@@ -36,7 +36,7 @@ fn chain(duration: &str, count: u32, link: &str, flows: &str) -> String {
     format!("duration = \"{duration}\"\n[[nodes]]\nname = \"w\"\ncount = {count}\nrole = \"wired\"\n{links}{flows}")
 }
 
-/// A loss by errors while the radio's queue is long falls into congestion, although the wire beside it is idle.
+/// A loss by errors while the radio's queue is long counts as congestion, although the wire of the same node is idle.
 #[test]
 fn one_long_queue_is_congestion_at_a_node_with_several() {
     let text = format!(
@@ -62,7 +62,7 @@ fn one_long_queue_is_congestion_at_a_node_with_several() {
     assert!(by_cause > 20 && by_state < by_cause / 2, "{identification}");
 }
 
-/// An answer goes at a basic rate of who answers, which may be one that nobody sends at.
+/// A station answers at its own basic rate, at which the other station may never send.
 #[test]
 fn radios_with_different_basic_rates_answer_each_other() {
     for reception in ["sinr", "threshold"] {
@@ -84,7 +84,7 @@ fn radios_with_different_basic_rates_answer_each_other() {
     }
 }
 
-/// A card's transmit buffers are places of its own radio alone.
+/// A card's transmit buffers belong to its own radio only.
 #[test]
 fn a_card_makes_no_room_at_another_node() {
     let summary = |card: &str| {

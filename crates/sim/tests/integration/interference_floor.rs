@@ -1,4 +1,5 @@
-//! What the interference floor leaves out, and what that does to goodput: the table in `docs/models/reception.md`.
+//! Transmissions that the interference floor leaves out, and the effect on goodput: the table in
+//! `docs/models/reception.md`.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Stations, medium and engine together: what one station alone can't show.
+//! Stations, medium and engine together: properties that one station alone can't show.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Tap, Upper};
 const MBPS_1: TxVector = TxVector::new(Standard::Dsss, 0);
 const MBPS_2: TxVector = TxVector::new(Standard::Dsss, 1);
 
-/// A packet of so many bytes.
+/// A packet of this number of bytes.
 #[derive(Clone, Copy, Debug)]
 struct Packet(u32);
 

@@ -54,7 +54,7 @@ fn rates(frames: &Frames, from: StationId, to: StationId) -> Vec<u32> {
     rates
 }
 
-/// 10.6.6.1: nobody is sent what it does not support. The answer has the modulation of the frame (10.6.6.5).
+/// 10.6.6.1: a station receives no frame that it does not support. The answer has the modulation of the frame (10.6.6.5).
 #[test]
 fn data_go_to_each_station_at_a_rate_that_it_understands() {
     let (flows, frames) = run(&cell(r#"basic_rate = "2 Mb/s""#, "1 Mb/s", "1 Mb/s"));
@@ -128,7 +128,7 @@ fn a_station_of_80211b_finds_routes_where_broadcasts_are_understood() {
     );
 }
 
-/// A station that sends at 1 Mb/s answers at 1 Mb/s, with a long preamble: whoever sends to it waits for that.
+/// A station that sends at 1 Mb/s answers at 1 Mb/s, with a long preamble: senders to it wait for that.
 #[test]
 fn an_answer_is_awaited_at_the_basic_rate_of_who_gives_it() {
     for rts in ["off", "0 B"] {

@@ -117,7 +117,7 @@ fn datagram(port: u16) -> Vec<u8> {
     [&[0xc0, 0, high, low, 0, 12, 0, 0][..], b"text"].concat()
 }
 
-/// The same packet with so many hops to go.
+/// The same packet with this number of hops to go.
 fn with_hops(octets: &[u8], time_to_live: u8) -> Vec<u8> {
     let packet = ipv4::Packet::new_checked(octets).expect("a packet");
     let header = ipv4::Repr::parse(&packet, Policy::Verify).expect("a right one");

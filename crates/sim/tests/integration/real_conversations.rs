@@ -1,4 +1,4 @@
-//! What real hosts say to each other, measured from frame to frame.
+//! Conversations between real hosts, measured from frame to frame.
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::address::ip_address;

@@ -1,5 +1,5 @@
-//! TCP between simulated hosts and real ones, segment by segment; and with hopcast's own connection in place of Linux's, where all
-//! must be as in the simulator.
+//! TCP between simulated hosts and real ones, segment by segment; and with hopcast's own connection in place of Linux's,
+//! with the same results as in the simulator.
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::{Config, Connection, Flags, Options, Output, Segment, Timestamps, Variant};
@@ -42,8 +42,8 @@ fn pair(from: &str, to: &str, transport: &str, application: &str) -> String {
     in_a_line("duration = \"20 s\"", "data_rate = \"6 Mb/s\"", &nodes, &flow)
 }
 
-/// How long a packet of so many bytes is on the air at 6 Mb/s: MAC header, LLC and FCS are 36 bytes more, and the PHY's preamble,
-/// SERVICE and tail are those of IEEE 802.11-2020, 17.4.3. Then it has 100 m to go, 333.6 ns.
+/// Time on the air of a packet of this number of bytes at 6 Mb/s: MAC header, LLC and FCS are 36 bytes more, and the
+/// PHY's preamble, SERVICE and tail are those of IEEE 802.11-2020, 17.4.3. Then it has 100 m to go, 333.6 ns.
 fn airtime(octets: u64) -> Duration {
     Duration::from_micros(20 + 4 * (16 + 8 * (octets + 36) + 6).div_ceil(24)) + Duration::from_nanos(334)
 }

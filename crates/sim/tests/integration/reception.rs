@@ -1,4 +1,4 @@
-//! What is received by signal to noise, over whole paths.
+//! Reception by signal to noise, over whole paths.
 
 use hopcast_protocols::time::{Duration, Instant};
 

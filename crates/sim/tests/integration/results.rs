@@ -1,4 +1,4 @@
-//! What a result says, and where it is written.
+//! Content of results, and the files that hold them.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Routing protocols in whole scenarios: packets get through over several hops, none vanishes, and what is on the air is right.
+//! Routing protocols in whole scenarios: packets arrive over several hops, none vanishes, and the frames are correct.
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::metrics::DropCause;
@@ -73,7 +73,7 @@ fn a_node_out_of_range_is_not_reached_and_nothing_waits_for_ever() {
     }
 }
 
-/// Without acknowledgements nobody knows what the air loses; the run does.
+/// Without acknowledgements the stations do not know what the air loses; the run does.
 #[test]
 fn what_is_lost_on_the_air_without_acknowledgement_is_counted() {
     let hidden = |reach: &str| {
@@ -108,8 +108,8 @@ application = {{ kind = "cbr", rate = "900 kb/s", packet = "1472 B" }}
     assert!(unheard("200 m") < 5, "all hear each other");
 }
 
-/// Programs that start at one instant make their nodes look for each other, or for a common neighbour, at one instant: frames to all,
-/// which nobody hears and no MAC repeats.
+/// Programs that start at one instant make their nodes look for each other, or for a common neighbour, at one instant:
+/// broadcasts that collide, and that no MAC repeats.
 #[test]
 fn nodes_that_start_at_one_instant_do_not_stay_in_step() {
     let flow = |from: u32, to: u32| {

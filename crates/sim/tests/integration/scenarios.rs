@@ -45,7 +45,7 @@ pub(crate) fn run_logged(scenario: &Scenario) -> (Simulation, Vec<Sent>) {
     (simulation, frames)
 }
 
-/// A line of nodes 200 m apart that hear their neighbours only, with `keys` of their own; datagrams from one end to the
+/// A line of nodes 200 m apart that hear only their neighbours, with additional `keys`; datagrams from one end to the
 /// other, and TCP back.
 pub(crate) fn line(nodes: u32, keys: &str, duration: &str, start: u32) -> String {
     let last = nodes - 1;

@@ -180,8 +180,8 @@ fn flow_queues_protect_a_game_beside_tcp() {
     assert!(managed > 0.9 * full, "{managed} of {full}");
 }
 
-/// Two programs of one node write as fast as they can. Under EDCA each of them waits for the queue of its own category, so that
-/// voice has nearly all of the link, as from a node of its own; in the one queue of DCF they take turns.
+/// Two programs of one node write as fast as they can. Under EDCA each of them waits for the queue of its category, so
+/// that voice gets nearly all of the link, as from a separate node; in the single queue of DCF they take turns.
 #[test]
 fn a_blocking_write_waits_for_its_own_category() {
     let shares = |edca: &str| {

@@ -1,4 +1,4 @@
-//! Forward error correction at programs: repair packets behind what a source writes, and what a sink makes of both.
+//! Forward error correction at programs: repair packets after the source's packets, and recovery at the sink.
 
 use crate::host::Context;
 use crate::host::packet::{Coded, Datagram, Tag};
@@ -9,7 +9,7 @@ use hopcast_protocols::time::Instant;
 use hopcast_wire::fec::{INFORMATION_LEN, PAYLOAD_ID_LEN};
 use std::sync::Arc;
 
-/// Most bytes that FEC adds to the largest datagram of a flow: in its repair packets.
+/// Largest number of bytes that FEC adds to a datagram of a flow: in its repair packets.
 pub const FEC_HEADER: u32 = (PAYLOAD_ID_LEN + INFORMATION_LEN) as u32;
 
 /// Bytes that FEC adds to each datagram of an application.

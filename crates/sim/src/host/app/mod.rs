@@ -1,8 +1,8 @@
-//! Programs: what writes to sockets, passes on, and reads.
+//! Programs: they write to sockets, forward, and read.
 //!
-//! A program knows its sockets by their [`SocketId`], and none of the protocols behind them: it is told that there may be something
-//! to read or room to write, and does then what it can. Source, relay and sink are the programs of a flow; what a source writes, and
-//! when, is an [`Application`].
+//! A program knows its sockets only by [`SocketId`], not the protocols behind them: it learns that there may be data to
+//! read or room to write, and then does what it can. Source, relay and sink are the programs of a flow; an
+//! [`Application`] determines what a source writes, and when.
 
 pub(super) mod fec;
 mod relay;
@@ -22,7 +22,7 @@ use source::Source;
 /// One program.
 #[derive(Debug)]
 pub(super) enum Program {
-    /// Writes data of its own.
+    /// Writes the data of an application.
     Source(Source),
     /// Passes on what comes.
     Relay(Relay),
@@ -33,15 +33,16 @@ pub(super) enum Program {
 /// What a source writes, and when.
 #[derive(Debug)]
 pub struct SourceOptions {
-    /// What it writes.
+    /// The application.
     pub application: Box<dyn Application>,
-    /// From when on its connection is open, if it has one.
+    /// Time from which its connection is open, if it has one.
     pub start: Instant,
-    /// When it stops; `None`: with the run.
+    /// Time when it stops; `None`: at the end of the run.
     pub stop: Option<Instant>,
-    /// Room in the send buffer, in bytes, at which a blocking write to a stream goes on; less if less is left to write.
+    /// Room in the send buffer, in bytes, at which a blocking write to a stream continues; less if less remains to be
+    /// written.
     pub quantum: u32,
-    /// What protects its datagrams.
+    /// Protection of its datagrams.
     pub fec: Option<FecConfig>,
 }
 
@@ -100,8 +101,8 @@ impl Host {
         self.stack.set_program_timer(owner.program, wakes);
     }
 
-    /// Adds a program that reads from one socket and writes what comes to `remote`, from `start` on if that needs a connection.
-    /// Returns the port that it listens on.
+    /// Adds a program that reads from one socket and writes the data to `remote`, from `start` on if that needs a
+    /// connection. Returns the port that it listens on.
     pub fn add_relay(
         &mut self,
         flow: FlowId,
@@ -117,7 +118,8 @@ impl Host {
         port
     }
 
-    /// Adds a program that reads a flow, and recovers datagrams where FEC protects them. Returns the port that it listens on.
+    /// Adds a program that reads a flow, and recovers datagrams if FEC protects them. Returns the port that it listens
+    /// on.
     pub fn add_sink(&mut self, flow: FlowId, listen: ListenOptions, fec: Option<&FecConfig>) -> u16 {
         let owner = self.next_owner(flow);
         let (_, port) = self.stack.listen(owner, listen, true);
@@ -125,7 +127,7 @@ impl Host {
         port
     }
 
-    /// From now on the application of `flow` is told of what arrives here of the flow `heard`. Without effect where a real host writes
+    /// Tells the application of `flow` from now on what arrives here on the flow `heard`. No effect if a real host writes
     /// and reads.
     pub fn set_listening(&mut self, flow: FlowId, heard: FlowId) {
         let is_source = |program: &Program| matches!(program, Program::Source(source) if source.flow() == flow);

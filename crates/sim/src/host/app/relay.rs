@@ -1,4 +1,4 @@
-//! A program that passes on what comes.
+//! A program that forwards data.
 
 use crate::host::socket::{Read, SocketEvent, SocketId, Unit};
 use crate::host::{Context, Stack};

@@ -1,4 +1,4 @@
-//! A program that reads at once whatever comes, and corrects it where the flow is protected.
+//! A program that reads at once everything that arrives, and corrects it if the flow is protected.
 
 use super::fec::Correction;
 use crate::host::packet::{Coded, Datagram};

@@ -1,4 +1,4 @@
-//! A program that writes data of its own: an application, and what protects it.
+//! A source program: an application, and the protection of its data.
 
 use super::SourceOptions;
 use super::fec::{FEC_SOURCE_TRAILER, Protection};

@@ -1,10 +1,10 @@
-//! Which nodes the interfaces of all hosts lead to, for routing protocols that name a neighbour by its address.
+//! The nodes that the interfaces of all hosts lead to, for routing protocols that name a neighbour by its address.
 
 use super::routes::Hop;
 use crate::id::NodeId;
 use hopcast_radio::mac::StationId;
 
-/// Who could be reached over each interface of each node, whether in range or not.
+/// Possible neighbours on each interface of each node, whether in range or not.
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours {
     /// By node: its radios, in the order of its interfaces.
@@ -17,23 +17,23 @@ pub struct Neighbours {
 type Channel = (u64, u32);
 
 impl Neighbours {
-    /// Those of so many nodes, without any interface.
+    /// This number of nodes without interfaces.
     pub fn new(nodes: usize) -> Self {
         Self { radios: vec![Vec::new(); nodes], wires: vec![Vec::new(); nodes] }
     }
 
-    /// `node` has another radio, after those that it has.
+    /// Adds a radio to `node`, after the existing ones.
     pub fn add_radio(&mut self, node: NodeId, station: StationId, channel: Channel) {
         self.radios[node.0 as usize].push((station, channel));
     }
 
-    /// A wire joins two nodes, after those that they have.
+    /// Adds a wire between two nodes, after the existing ones.
     pub fn add_wire(&mut self, [a, b]: [NodeId; 2]) {
         self.wires[a.0 as usize].push(b);
         self.wires[b.0 as usize].push(a);
     }
 
-    /// The way from `node` over one of its interfaces to `to`; `None` if it doesn't lead there.
+    /// The hop from `node` over one of its interfaces to `to`; `None` if the interface does not lead there.
     pub fn hop(&self, node: NodeId, interface: u32, to: NodeId) -> Option<Hop> {
         let radios = &self.radios[node.0 as usize];
         match radios.get(interface as usize) {
@@ -54,7 +54,7 @@ impl Neighbours {
         self.radios[node.0 as usize].iter().map(|&(station, _)| station)
     }
 
-    /// To all that an interface of `node` leads to.
+    /// All nodes that an interface of `node` leads to.
     pub fn all(&self, node: NodeId, interface: u32) -> Hop {
         let wire = (interface as usize).checked_sub(self.radios[node.0 as usize].len());
         Hop { interface, node: wire.map_or(NodeId::ALL, |wire| self.wires[node.0 as usize][wire]), station: None }

@@ -1,23 +1,23 @@
-//! Reassembly of fragments (RFC 791, section 3.2), with bounds as Linux has them.
+//! Reassembly of fragments (RFC 791, section 3.2), with the limits of Linux.
 //!
-//! Fragments belong together that agree in source, destination, protocol and identification. A datagram that is not
-//! complete 30 s after its first fragment is given up, and so is the oldest when memory runs short. Identifications come
-//! round after 65 536 datagrams, so old and new fragments can meet (RFC 4963): a datagram is begun again when 64 others of
-//! the same source came in between, and one put together of two is recognised, as by its checksum.
+//! Fragments belong together if they agree in source, destination, protocol and identification. IP gives up a datagram
+//! that is not complete 30 s after its first fragment, and also the oldest when memory is short. Identifications repeat
+//! after 65 536 datagrams, so old and new fragments can meet (RFC 4963): IP restarts a datagram when 64 others of the
+//! same source came in between, and recognises a combination of two, as a checksum would.
 
 use crate::host::packet::{MAX_IP_PAYLOAD, Packet};
 use crate::id::NodeId;
 use crate::metrics::DropCause;
 use hopcast_protocols::time::{Duration, Instant};
 
-/// How long a datagram may take, from its first fragment: Linux's `ipfrag_time` (Documentation/networking/ip-sysctl.rst).
+/// Time limit for a datagram, from its first fragment: Linux's `ipfrag_time` (Documentation/networking/ip-sysctl.rst).
 /// RFC 1122, section 3.3.2, asks for 60 to 120 s, RFC 791 for 15 s.
 pub const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Bytes that incomplete datagrams may occupy together: Linux's `ipfrag_high_thresh` of 4 MiB, of payload here.
-/// Beyond it the oldest go first, as in Linux up to 4.16; later versions turn new datagrams away instead.
+/// Bytes that incomplete datagrams may occupy together: Linux's `ipfrag_high_thresh` of 4 MiB, of payload here. Beyond it
+/// the oldest are dropped, as in Linux up to 4.16; later versions refuse new datagrams instead.
 pub const REASSEMBLY_MEMORY: u32 = 4 << 20;
-/// The most places that a fragment is behind the latest one of its datagram, among those of the same source; beyond, when so
-/// many others or more came in between, the datagram is begun again. Linux's `ipfrag_max_dist`.
+/// Largest number of other datagrams of the same source between two fragments of a datagram; with this number or more in
+/// between, IP restarts the datagram. Linux's `ipfrag_max_dist`.
 const MAX_DISTANCE: u32 = 64;
 
 /// The incomplete datagrams of one host.
@@ -72,7 +72,8 @@ struct Key {
 pub(in crate::host) enum Outcome {
     /// The datagram is complete; it came in this many packets.
     Complete { datagram: Packet, packets: u32 },
-    /// So many fragments of the datagram that `sample` belongs to are dropped; with it the datagram is lost, also without any.
+    /// This number of fragments of the datagram that `sample` belongs to are dropped, which loses the datagram; the
+    /// number can be zero.
     Dropped { sample: Packet, packets: u32, cause: DropCause },
 }
 

@@ -1,10 +1,10 @@
-//! A routing protocol at a host: asked about each packet, fed with messages and reports, obeyed.
+//! A routing protocol at a host: decides on each packet, and receives messages and reports.
 //!
-//! Connections that ask for it hear when their route is lost and when there is one again: after whatever the protocol was
-//! told, it is asked for the next hop, so that any protocol can tell, and none need know of transport.
+//! Connections that ask for it learn when their route is lost and when there is one again: after each input to the
+//! protocol the router asks it for the next hop. So any protocol can report this without knowing about transport.
 //!
-//! Packets that wait for a route stand in one bounded queue, oldest first. What the protocol wants to see of a packet is made
-//! of it here, and what it wants done is done here: nothing else in a host knows that there is a protocol.
+//! Packets that wait for a route are in one bounded queue, oldest first. This module converts packets for the protocol
+//! and carries out its outputs: no other part of a host knows that there is a protocol.
 
 use crate::address::{ip_address, node_of};
 use crate::host::Neighbours;
@@ -26,8 +26,8 @@ use std::sync::Arc;
 
 pub use hopcast_protocols::routing::{ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT};
 
-/// The protocol of a host, and what waits for it. What a message looks at that changes nothing stands first, in two lines of the
-/// processor's cache.
+/// The protocol of a host, and the packets that wait for it. Fields that a message without effect reads come first, in
+/// two lines of the processor's cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Router {
@@ -65,12 +65,12 @@ pub(in crate::host) enum RouteEvent {
     Back,
 }
 
-/// A neighbour, and the interface of this host that leads there.
+/// A neighbour, and the interface that leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
-    /// Place of the interface among those of this host.
+    /// Index of the interface at this host.
     pub interface: u32,
-    /// Which machine.
+    /// The node.
     pub node: NodeId,
 }
 
@@ -81,7 +81,7 @@ impl Neighbour {
 }
 
 impl Router {
-    /// `protocol` at a host whose interfaces lead to `neighbours`, and where so many packets may wait for a route.
+    /// `protocol` at a host whose interfaces lead to `neighbours`, with this limit of packets that wait for a route.
     pub fn new(protocol: Box<dyn Routing>, neighbours: Arc<Neighbours>, queue_packets: u32) -> Self {
         Self {
             encapsulation: protocol.encapsulation(),
@@ -132,7 +132,7 @@ impl Router {
         self.waiting.is_full() && self.waiting.waits_for(ip_address(destination))
     }
 
-    /// The protocol, to look at its routes.
+    /// The protocol, for reading its routes.
     pub fn protocol(&self) -> &dyn Routing {
         &*self.protocol
     }

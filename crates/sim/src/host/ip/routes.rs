@@ -1,13 +1,13 @@
-//! Where a host sends what is for another: a forwarding table (RFC 1812, section 5.2.4).
+//! Forwarding table of a host (RFC 1812, section 5.2.4).
 
 use crate::id::NodeId;
 use hopcast_radio::mac::StationId;
 use std::sync::Arc;
 
-/// A neighbour of a host, and the way there.
+/// A neighbour of a host, and the way to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// The interface that leads there, by its place among those of the host.
+    /// Index of the interface that leads to it.
     pub interface: u32,
     /// The neighbour.
     pub node: NodeId,
@@ -26,7 +26,7 @@ pub struct Destinations {
 const NONE: u32 = u32::MAX;
 
 impl Destinations {
-    /// Some of so many nodes, in any order.
+    /// Some of this number of nodes, in any order.
     pub fn new(nodes: usize, destinations: impl IntoIterator<Item = u32>) -> Self {
         let (mut places, mut count) = (vec![NONE; nodes], 0);
         for node in destinations {
@@ -59,20 +59,20 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// A table with routes to none of `destinations`. `hops` are those that its routes may take.
+    /// A table without routes to `destinations`. `hops` are those that its routes can use.
     pub fn new(hops: Vec<Hop>, destinations: Arc<Destinations>) -> Self {
         let to = vec![NONE; destinations.count];
         Self { hops, destinations, to }
     }
 
-    /// Sends what is for `destination`, if that is one, over the hop at this place.
+    /// Sends packets for `destination`, if it is one of the destinations, over the hop with this index.
     pub fn set(&mut self, destination: NodeId, hop: usize) {
         if let Some(place) = self.destinations.place(destination) {
             self.to[place] = hop as u32;
         }
     }
 
-    /// Sends what is for `destination` over this hop, which need not be one of those so far; or nowhere.
+    /// Sends packets for `destination` over this hop, which may be a new one; or nowhere.
     pub fn redirect(&mut self, destination: NodeId, hop: Option<Hop>) {
         let place = hop.map_or(NONE as usize, |hop| {
             self.hops.iter().position(|&known| known == hop).unwrap_or_else(|| {

@@ -1,7 +1,7 @@
-//! Address resolution at a host: what goes to a neighbour's radio waits until the radio's address is known.
+//! Address resolution at a host: packets for a neighbour's radio wait until the radio's address is known.
 //!
-//! The caches are those of [`hopcast_protocols::arp`], one for each radio; a wire has one other end, and no addresses. A host without
-//! them knows all addresses beforehand, and answers who asks for its own.
+//! The caches are those of [`hopcast_protocols::arp`], one for each radio; a wire has one other end, and no addresses. A
+//! host without them knows all addresses from the start, and answers requests for its own.
 
 use crate::address::{ip_address, mac_address, node_of, station_of};
 use crate::host::ip::router::Undelivered;

@@ -3,12 +3,12 @@
 //! The cards of S. Desilva and S. R. Das, "Experimental evaluation of a wireless ad hoc network" (2000), were slow enough
 //! to halve a host's throughput: the processor copies each packet into a transmit buffer of the card before the card can
 //! send it, and out of a receive buffer after the card has it. It copies one packet at a time, in whichever direction.
-//! With one transmit buffer, copying and sending take turns; with more, they overlap. A packet that comes from the air
-//! while all receive buffers are taken is lost.
+//! With one transmit buffer, copying and sending take turns; with more, they overlap. A packet that arrives while all
+//! receive buffers are occupied is lost.
 //!
-//! Copying takes time in proportion to a packet's bytes, IP header included. Packets that have arrived are copied before
-//! those that are to be sent: an interrupt of the card comes before what waits in a queue. A copy that has begun is
-//! finished. A packet that has expired by its turn is not copied.
+//! Copying takes time in proportion to a packet's bytes, IP header included. The processor copies arrived packets before
+//! packets to send: an interrupt of the card comes before a queue. It finishes a copy that has begun. It does not copy
+//! packets that have expired.
 
 #[cfg(test)]
 mod tests;
@@ -22,19 +22,19 @@ use std::rc::Rc;
 /// Parameters of a card.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CardConfig {
-    /// Packets that the card holds to be sent: the one that is copied, those that wait, the one on the air.
+    /// Number of packets that the card holds for sending: the one being copied, those that wait, and the one on the air.
     pub transmit_buffers: u32,
-    /// Packets that the card holds for the host: those that wait, the one that is copied.
+    /// Number of packets that the card holds for the host: those that wait, and the one being copied.
     pub receive_buffers: u32,
     /// Nanoseconds to copy a byte to the card.
     pub copy_out: f64,
     /// Nanoseconds to copy a byte from the card.
     pub copy_in: f64,
-    /// Places in the host's queue before the card.
+    /// Length of the host's queue before the card.
     pub queue_packets: u32,
 }
 
-/// What a host's processor and cards hold.
+/// The packets in a host's processor and cards.
 #[derive(Clone, Debug)]
 pub struct Cards {
     config: CardConfig,
@@ -67,17 +67,17 @@ enum Copy {
     In(Copied),
 }
 
-/// A packet that has come from the air, to be copied to the host.
+/// A packet that has arrived from the air, to copy to the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// The neighbour that it comes from, and the radio.
+    /// The neighbour that sent it, and the radio.
     pub from: Neighbour,
-    /// The packet, or what else it is.
+    /// The packet or other unit.
     pub sdu: Rc<Sdu>,
 }
 
 impl Cards {
-    /// As many equal cards as the host has radios.
+    /// Equal cards, one for each radio of the host.
     pub fn new(config: CardConfig, radios: usize) -> Self {
         let card = Card {
             queue: VecDeque::with_capacity(config.queue_packets.min(1_024) as usize),
@@ -99,7 +99,7 @@ impl Cards {
         (self.config.queue_packets as usize).saturating_sub(self.cards[interface as usize].queue.len())
     }
 
-    /// Takes a packet of the host; gives it back if the queue has no place.
+    /// Accepts a packet of the host; returns it if the queue is full.
     #[must_use]
     pub fn handle_transmit(&mut self, transmit: Transmit, now: Instant) -> Option<Transmit> {
         if self.space(transmit.hop.interface) == 0 {
@@ -110,7 +110,7 @@ impl Cards {
         None
     }
 
-    /// A packet has come from the air; gives it back if all receive buffers are taken.
+    /// A packet has arrived from the air; returns it if all receive buffers are occupied.
     #[must_use]
     pub fn handle_received(&mut self, from: Neighbour, sdu: Rc<Sdu>, now: Instant) -> Option<Rc<Sdu>> {
         let card = &mut self.cards[from.interface as usize];
@@ -123,13 +123,13 @@ impl Cards {
         None
     }
 
-    /// The radio is done with a packet, which leaves its transmit buffer.
+    /// The radio has finished with a packet, which leaves its transmit buffer.
     pub fn handle_done(&mut self, interface: u32, now: Instant) {
         self.cards[interface as usize].sending -= 1;
         self.start(now);
     }
 
-    /// Takes all packets for a station out of the queue before a card, the oldest first.
+    /// Removes all packets for a station from the queue before a card, the oldest first.
     pub fn purge(&mut self, interface: u32, station: StationId) -> Vec<Rc<Sdu>> {
         let queue = &mut self.cards[interface as usize].queue;
         let (purged, kept): (Vec<_>, Vec<_>) =
@@ -138,7 +138,7 @@ impl Cards {
         purged.into_iter().map(|transmit| transmit.sdu).collect()
     }
 
-    /// Ends the copy that is done by now, and begins the next one. Returns the packet if it is for the host.
+    /// Ends the copy that is complete by now, and begins the next one. Returns the packet if it is for the host.
     pub fn poll_copied(&mut self, now: Instant) -> Option<Copied> {
         let (copy, _) = self.copying.take_if(|(_, end)| *end <= now)?;
         let copied = match copy {
@@ -155,12 +155,12 @@ impl Cards {
         copied
     }
 
-    /// The next packet that a card has, to be sent by its radio.
+    /// The next packet of a card for its radio.
     pub fn poll_output(&mut self) -> Option<Transmit> {
         self.copied.pop_front()
     }
 
-    /// The next packet that expired in the queue before its card, to be dropped.
+    /// The next packet that expired in the queue before its card, to drop.
     pub fn poll_expired(&mut self) -> Option<Transmit> {
         self.expired.pop_front()
     }
@@ -170,12 +170,12 @@ impl Cards {
         self.config.transmit_buffers
     }
 
-    /// When the copy that is under way is done.
+    /// Time when the current copy is complete.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.copying.as_ref().map(|(_, end)| *end)
     }
 
-    /// Packets that the host has given away, and that no radio has yet.
+    /// Packets that the host has passed on and no radio has received yet.
     pub fn outgoing(&self) -> impl Iterator<Item = &Sdu> {
         let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
             Copy::Out(transmit) => Some(&*transmit.sdu),
@@ -186,7 +186,7 @@ impl Cards {
         copied.chain(waiting.map(|transmit| &*transmit.sdu))
     }
 
-    /// Packets that have come from the air, and that the host has not yet.
+    /// Packets that have arrived from the air and the host has not received yet.
     pub fn incoming(&self) -> impl Iterator<Item = &Sdu> {
         let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
             Copy::In(copied) => Some(&*copied.sdu),

@@ -1,4 +1,4 @@
-//! The link: cards, addresses of neighbours' radios, and what passes between a host and its interfaces.
+//! The link: cards, addresses of neighbours' radios, and the units between a host and its interfaces.
 
 pub(in crate::host) mod arp;
 pub mod card;

@@ -1,4 +1,4 @@
-//! What crosses a link, by what it is.
+//! Units that cross a link, by kind.
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::Payload;
@@ -10,28 +10,28 @@ use hopcast_wire::llc::EtherType;
 use crate::host::packet::{ARP_PACKET, Ipv4, Packet, RealPart, RoutingPart, flow_between};
 use crate::id::NodeId;
 
-/// A service data unit of the link: what a host and an interface give each other.
+/// A service data unit of the link, which a host and an interface exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sdu {
     /// An IPv4 packet.
     Ip(Packet),
     /// An ARP packet.
     Arp(Arp),
-    /// A message of a routing protocol behind an ARP packet that shows its sender's addresses
+    /// A message of a routing protocol after an ARP packet with its sender's addresses
     /// ([`Encapsulation::Arp`](hopcast_protocols::routing::Encapsulation::Arp)). Its IP header is not on the air.
     MessageInArp(Box<Packet>),
     /// The body of a management frame.
     Management(Box<Management>),
-    /// What a real host sends beside IPv4 and ARP.
+    /// A frame of a real host other than IPv4 and ARP.
     Raw(Raw),
 }
 
-/// Between which nodes something passes.
+/// The nodes between which a unit passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// The node that sends it.
+    /// The sending node.
     pub source: NodeId,
-    /// The node that it is for, or all.
+    /// The receiving node, or all.
     pub destination: NodeId,
 }
 
@@ -45,31 +45,31 @@ impl Ends {
 /// An ARP packet (RFC 826).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arp {
-    /// Between which nodes it passes.
+    /// Its sender and receiver.
     pub ends: Ends,
-    /// What it says.
+    /// The message.
     pub message: arp::Repr,
 }
 
 /// The body of a management frame (IEEE 802.11-2020, 9.3.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Management {
-    /// Between which nodes it passes.
+    /// Its sender and receiver.
     pub ends: Ends,
-    /// What it says.
+    /// The body.
     pub body: management::Repr,
-    /// When it was made.
+    /// Time of its creation.
     pub created: Instant,
-    /// From then on it is not worth sending; `None`: it always is.
+    /// Time after which it is not worth sending; `None`: never.
     pub expires: Option<Instant>,
 }
 
-/// A frame of a real host that carries no IPv4 packet that simulated hosts understand, and no ARP packet.
+/// A frame of a real host without an IPv4 packet that simulated hosts understand, and without an ARP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Raw {
-    /// Between which nodes it passes.
+    /// Its sender and receiver.
     pub ends: Ends,
-    /// What the bytes are.
+    /// Protocol of the bytes.
     pub ether_type: EtherType,
     /// The bytes.
     pub part: RealPart,
@@ -87,7 +87,7 @@ impl From<Packet> for Sdu {
 }
 
 impl Sdu {
-    /// The packet, if it is one of IPv4, or a message that has only lost its IP header.
+    /// The packet, if it is an IPv4 packet, or a message that only lacks its IP header.
     #[inline]
     pub fn packet(&self) -> Option<&Packet> {
         match self {
@@ -106,7 +106,7 @@ impl Sdu {
         }
     }
 
-    /// Between which nodes it passes: of a packet, the ends of its whole way.
+    /// Sender and receiver; for a packet, the ends of its whole path.
     #[inline]
     pub fn ends(&self) -> Ends {
         match self {

@@ -1,4 +1,4 @@
-//! What real hosts send, as simulated ones see it, and its bytes as it has become on its way.
+//! Frames of real hosts as simulated hosts see them, and their bytes with the changes on the way.
 
 use std::sync::Arc;
 
@@ -23,29 +23,29 @@ const WITH_PORTS: [u8; 5] = [TCP, UDP, DCCP, 132, 136];
 /// A frame of a real host.
 #[derive(Clone, Copy, Debug)]
 pub struct RealFrame<'a> {
-    /// Whom it is for.
+    /// Receiver's address.
     pub destination: MacAddress,
-    /// Whom it is from.
+    /// Sender's address.
     pub source: MacAddress,
-    /// What it carries.
+    /// Protocol of its payload.
     pub ether_type: EtherType,
-    /// What follows the Ethernet header.
+    /// Bytes after the Ethernet header.
     pub octets: &'a [u8],
 }
 
 impl RealPart {
-    /// The header of the IPv4 packet that it holds. That it has one was seen when it came; panics if it is none.
+    /// The header of the IPv4 packet in the frame, which was checked at its arrival; panics without one.
     pub fn ip(&self) -> ipv4::Packet<&[u8]> {
         ipv4::Packet::new_unchecked(&self.octets[..HEADER])
     }
 
-    /// What the packet with this header carries behind it: it may be a part of the one that it was.
+    /// The payload of the packet with this header, which may be a part of the original.
     pub fn payload(&self, ip: &Ipv4) -> &[u8] {
         let first = HEADER + usize::from(ip.offset.saturating_sub(self.ip().fragment_offset()));
         self.octets.get(first..first + usize::from(ip.payload)).unwrap_or_default()
     }
 
-    /// The header of the IPv4 packet that it holds, as it has become on its way.
+    /// The header of the IPv4 packet in the frame, with the changes on the way.
     pub fn header(&self, ip: &Ipv4) -> Option<ipv4::Repr> {
         let came = ipv4::Repr::parse(&self.ip(), Policy::Ignore).ok()?;
         Some(ipv4::Repr {
@@ -68,11 +68,11 @@ impl RealPart {
 }
 
 impl Sdu {
-    /// What a real host sends at `now`, from one node to another, or to all.
+    /// Converts a frame that a real host sends at `now`, from one node to another, or to all.
     ///
-    /// Address resolution becomes what simulated hosts make of it themselves, if it shows the address that the frame comes from:
-    /// behind another one there need be no station. What does not, and IPv4 with options, is carried, but nothing that a simulated
-    /// host could act on.
+    /// Address resolution becomes a simulated ARP packet if it has the address that the frame comes from, since there may
+    /// be no station with another address. hopcast carries other ARP packets, and IPv4 with options, as frames that
+    /// simulated hosts do not interpret.
     pub fn of_real(frame: &RealFrame<'_>, ends: Ends, now: Instant) -> Self {
         let RealFrame { destination, source, ether_type, octets } = *frame;
         if ether_type == EtherType::Arp
@@ -146,8 +146,8 @@ impl Packet {
         (!self.is_fragment()).then_some(length)
     }
 
-    /// What a packet of a real host carries behind the header of UDP or TCP; behind that of IP, if its protocol is another one or it is a
-    /// fragment that does not begin its datagram.
+    /// The payload of a real host's packet after the header of UDP or TCP; or after that of IP, if its protocol is
+    /// another one or it is not the first fragment.
     pub fn real_payload(&self) -> &[u8] {
         let Body::Real { protocol, .. } = self.body else { return &[] };
         let octets = self.real().map_or(&[][..], |part| part.payload(&self.ip));
@@ -161,7 +161,7 @@ impl Packet {
         octets.get(header..).unwrap_or_default()
     }
 
-    /// Source and destination port of a packet of a real host, if its protocol has them and it is no fragment but the first.
+    /// Source and destination port of a real host's packet, if its protocol has them and it is not a later fragment.
     pub fn real_ports(&self) -> Option<[u16; 2]> {
         let Body::Real { protocol, .. } = self.body else { return None };
         let is_known = self.ip.offset == 0 && WITH_PORTS.contains(&protocol);

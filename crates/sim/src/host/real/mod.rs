@@ -1,12 +1,12 @@
-//! A real host in place of a simulated one, and what simulated hosts do with the packets of real ones.
+//! A real host in place of a simulated one, and the treatment of its packets by simulated hosts.
 //!
-//! A real host has its own IP, and all that is above it: what its interface sends goes to the station as it is, and what the
-//! station receives goes to it. Where a routing protocol of the simulation stands before it, that takes its packets as if they
-//! were of a socket here, and it is given those that are for it.
+//! A real host has its own IP and upper layers: frames from its interface go to the station unchanged, and the station's
+//! frames go to it. If a simulated routing protocol is in front of it, that protocol receives its packets as if a socket
+//! here had sent them, and passes on those that are for it.
 //!
-//! Simulated hosts pass packets of real ones on, put their fragments together, answer their echo requests (RFC 1122, section
-//! 3.2.2.6), read the datagrams of flows that come from them, and tell them of packets that got no further (RFC 1122, section
-//! 3.2.2; RFC 1812, section 4.3.3). Connections between the two are a matter of [`tcp`](super::socket::tcp).
+//! Simulated hosts forward packets of real ones, reassemble them, answer their echo requests (RFC 1122, section 3.2.2.6),
+//! read the datagrams of flows that come from them, and report undeliverable packets to them (RFC 1122, section 3.2.2;
+//! RFC 1812, section 4.3.3). [`tcp`](super::socket::tcp) handles connections between the two.
 
 mod frame;
 
@@ -71,20 +71,20 @@ impl Real {
     }
 }
 
-/// What is for a real host.
+/// A packet for a real host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it came.
+    /// Time of its arrival.
     pub at: Instant,
-    /// The neighbour that it came from, and the interface that it came to.
+    /// The neighbour that sent it, and the receiving interface.
     pub from: Neighbour,
-    /// The packet, or what else it is.
+    /// The packet or other unit.
     pub sdu: Sdu,
 }
 
 impl Host {
-    /// Gives a packet that a real host sends, and that is one of `flow`, the next number of a datagram there. Of a datagram in
-    /// fragments that is the first one; the others follow by [`BegunDatagrams`].
+    /// Gives a packet of `flow` that a real host sends the next datagram number of the flow. For a datagram in fragments
+    /// this is the first one; [`BegunDatagrams`] numbers the others.
     pub fn number_datagram(packet: &mut Packet, flow: FlowId, cx: &mut Context<'_>) {
         if let Some((_, octets)) = packet.begun_datagram() {
             packet.tag.flow = flow;
@@ -148,7 +148,7 @@ impl Stack {
         }
     }
 
-    /// A whole datagram of a real host, which came in so many packets, is for this host.
+    /// A whole datagram of a real host, which came in this number of packets, is for this host.
     #[cold]
     pub(super) fn deliver_real(&mut self, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
         let socket = self.socket_of(datagram);
@@ -237,14 +237,14 @@ impl Stack {
     }
 }
 
-/// Where a flow between a simulated and a real host is listened to: by a simulated program, or by one at the real host.
+/// Listening end of a flow between a simulated and a real host: a simulated program, or one at the real host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listener {
-    /// Which flow.
+    /// The flow.
     pub flow: FlowId,
-    /// Where it comes from: the node of the source, or of the last relay.
+    /// Sending node: that of the source, or of the last relay.
     pub from: NodeId,
-    /// Where it is listened to: the node of the sink, or of the first relay.
+    /// Listening node: that of the sink, or of the first relay.
     pub to: NodeId,
     /// UDP or TCP.
     pub protocol: ipv4::Protocol,
@@ -253,8 +253,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Whether a packet that the real host at `node` sends is one of this flow; of a UDP datagram in fragments the first one, which
-    /// alone has the ports.
+    /// Whether a packet that the real host at `node` sends belongs to this flow; for a UDP datagram in fragments the
+    /// first one, which alone has the ports.
     pub fn hears(&self, packet: &Packet, node: NodeId) -> bool {
         let Body::Real { protocol, destination_port, .. } = packet.body else { return false };
         let port = packet.begun_datagram().map_or(destination_port, |(port, _)| port);
@@ -263,7 +263,8 @@ impl Listener {
     }
 }
 
-/// UDP datagrams of which real hosts have sent the first fragments and not the last ones: what follows belongs to the same flow.
+/// UDP datagrams of which real hosts have sent the first fragment but not the last one: further fragments belong to the
+/// same flow.
 #[derive(Debug, Default)]
 pub struct BegunDatagrams {
     /// Latest last; at most [`Self::MOST`].
@@ -281,7 +282,8 @@ impl BegunDatagrams {
     /// How many are remembered. A host sends the fragments of a datagram one after the other.
     const MOST: usize = 64;
 
-    /// Takes note of a first fragment that the real host at `node` sends, once it has its number, and gives that to further ones.
+    /// Remembers a first fragment that the real host at `node` sends, once it has its number, and gives that number to
+    /// further ones.
     pub fn handle_sent(&mut self, packet: &mut Packet, node: NodeId) {
         let Body::Real { protocol: UDP, .. } = packet.body else { return };
         if !packet.is_fragment() {

@@ -1,7 +1,7 @@
-//! DCCP sockets: connections, and what they send.
+//! DCCP sockets: connections, and the datagrams that they send.
 //!
-//! A datagram waits in its connection until the congestion control lets it go, and is then one packet. What a connection has
-//! not sent when it ends is lost.
+//! A datagram waits in its connection until the congestion control allows it, and is then one packet. Datagrams that a
+//! connection has not sent when it ends are lost.
 
 use super::{Connect, Owner, SocketEvent, SocketId, Unit};
 use crate::host::packet::{Body, Packet, Tag};
@@ -41,7 +41,7 @@ pub(in crate::host) struct DccpSocket {
     arrived: Option<Unit>,
 }
 
-/// What a host needs to add one end of a connection.
+/// Parameters of one end of a connection.
 #[derive(Clone, Debug)]
 pub struct DccpOptions {
     /// Parameters of the connection; the host fills in the ports.

@@ -1,11 +1,11 @@
 //! Sockets: what programs write to and read from.
 //!
-//! A program opens a socket, or listens with one, and from then on knows it by a [`SocketId`] alone: which protocol is behind that
-//! is a matter of this room. A socket raises a [`SocketEvent`] when its program may go on. Each is used in one direction: one that
-//! connects is written to, one that listens is read.
+//! A program opens a socket, or listens with one, and from then on knows it only by a [`SocketId`], whatever the
+//! protocol. A socket raises a [`SocketEvent`] when its program can continue. Each socket has one direction: programs
+//! write to one that connects, and read from one that listens.
 //!
-//! What is written and read is datagrams, or the bytes of a stream. A blocking write of a datagram is admitted first
-//! ([`Stack::admit`]); one that does not block is sent, or lost ([`Stack::send_or_lose`]).
+//! Programs write and read datagrams, or the bytes of a stream. [`Stack::admit`] first admits a blocking write of a
+//! datagram; one that does not block is sent, or lost ([`Stack::send_or_lose`]).
 
 pub(in crate::host) mod dccp;
 pub(in crate::host) mod ports;
@@ -59,7 +59,8 @@ pub(in crate::host) enum SocketEvent {
     Readable,
     /// There may be room to write.
     Writable,
-    /// Not of the socket itself: the sink that reads it has so many bytes more of the flow that the program listens to.
+    /// An event of another socket: the sink that reads it has this number of bytes more of the flow that the program
+    /// listens to.
     Heard {
         /// A datagram's, or what was read of a stream.
         octets: u32,
@@ -122,7 +123,7 @@ pub(in crate::host) enum Sent {
     },
 }
 
-/// The protocol of a socket, and what that is made with.
+/// The protocol of a socket, with its parameters.
 #[derive(Clone, Debug)]
 pub enum SocketOptions {
     /// UDP.
@@ -152,12 +153,12 @@ pub(in crate::host) struct Connect {
     pub(in crate::host) is_first: bool,
 }
 
-/// What a program listens with.
+/// Parameters of a listening program.
 #[derive(Clone, Debug)]
 pub struct ListenOptions {
     /// The protocol of its socket.
     pub socket: SocketOptions,
-    /// The port, which [`Host::reserve_port`](super::Host::reserve_port) keeps free; `None`: any.
+    /// The port, which [`Host::reserve_port`](super::Host::reserve_port) reserves; `None`: any.
     pub port: Option<u16>,
 }
 

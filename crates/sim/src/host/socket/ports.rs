@@ -1,7 +1,8 @@
 //! The ports of a host's sockets.
 //!
-//! A socket that may choose its port gets the dynamic one (RFC 6335, section 6) of its number, so that a packet finds its socket
-//! without a search. What is kept here is the exceptions: ports that flows ask for, and those of sockets whose own was taken.
+//! A socket without a given port gets the dynamic one (RFC 6335, section 6) of its number, so that a packet finds its
+//! socket without a search. This module stores the exceptions: ports that flows ask for, and those of sockets whose
+//! dynamic port was occupied.
 
 use std::collections::{BTreeMap, BTreeSet};
 

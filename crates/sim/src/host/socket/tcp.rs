@@ -1,4 +1,4 @@
-//! TCP sockets: connections, and what they send.
+//! TCP sockets: connections, and the segments that they send.
 
 mod real;
 
@@ -69,7 +69,7 @@ impl TcpSocket {
     }
 }
 
-/// What a host needs to add one end of a connection.
+/// Parameters of one end of a connection.
 #[derive(Clone, Debug)]
 pub struct TcpOptions {
     /// Parameters of the connection.
@@ -78,7 +78,7 @@ pub struct TcpOptions {
     pub initial_sequence: u32,
     /// The congestion control; `None`: that of the configuration's variant.
     pub congestion: Option<CustomCongestionControl>,
-    /// The real host at its other end, if one is there.
+    /// The real host at the other end, if there is one.
     pub real: Option<NodeId>,
 }
 

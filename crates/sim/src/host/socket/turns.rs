@@ -1,7 +1,7 @@
 //! Blocking writes to UDP wait for room at their interface, and take turns there.
 //!
-//! Linux keeps a blocking write back while the queue of the interface has no room for it. Everything else goes out whatever the
-//! room: what finds no place there is dropped.
+//! Linux delays a blocking write while the queue of the interface has no room for it. All other packets leave whatever
+//! the room, and a full queue drops them.
 
 use super::SocketId;
 use crate::host::{Context, Slot, Stack};

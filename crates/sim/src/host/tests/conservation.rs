@@ -1,4 +1,4 @@
-//! Nothing gets lost without a cause, whatever the wire does.
+//! No packet gets lost without a cause, whatever the wire does.
 
 use super::net::{Fate, Net};
 use super::streams::{PER_OCTET, adu, bulk, cbr, scenario, tcp};

@@ -178,7 +178,8 @@ fn residual(source: u32, repair: u32, loss: f64) -> f64 {
     loss * (0..source).map(arrive).sum::<f64>()
 }
 
-/// What is left of a loss of `loss` by packet, over so many packets of 100 bytes at 20 kb/s, end to end over `nodes`.
+/// Share lost after FEC with a loss of `loss` per packet, for this number of packets of 100 bytes at 20 kb/s, end to end
+/// over `nodes`.
 fn lossy(nodes: u32, relay: Relay, transport: Transport, loss: f64, config: Config, packets: u64) -> FlowSummary {
     let seconds = packets / 25;
     let application = cbr(20_000.0, 100);

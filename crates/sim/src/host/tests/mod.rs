@@ -1,4 +1,4 @@
-//! Hosts on a wire: each behaviour by hand, at exact instants, and conservation whatever the wire does.
+//! Tests of hosts on a wire: each behaviour by hand, at exact instants, and conservation whatever the wire does.
 
 mod conservation;
 mod conversation;
@@ -28,7 +28,7 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 
 const FLOW: FlowId = FlowId(0);
-/// Whoever is at the other end: a host with a table does not care.
+/// The node at the other end; a host with a table does not need its identity.
 const NEIGHBOUR: Neighbour = Neighbour { interface: 0, node: NodeId(0) };
 
 fn at(micros: u64) -> Instant {
@@ -473,7 +473,8 @@ fn a_packet_that_the_routing_protocol_refuses_is_dropped_and_counted() {
     bench.check();
 }
 
-/// A request of AODV that comes a second time, as from each neighbour, is known: nobody need ask the host what it wants.
+/// A host recognises a repeated AODV request, such as one from each neighbour: the engine does not have to ask it for
+/// outputs.
 #[test]
 fn a_message_that_changes_nothing_is_told_apart() {
     let mut bench = direct(3, 100_000, units(1000, 0, Some(1000)));

@@ -1,4 +1,4 @@
-//! From a scenario to its machines, and what can't be set up.
+//! From a scenario to its hosts, and flows that can't be set up.
 
 use super::net::{Fate, Net};
 use super::streams::{PER_OCTET, bulk, scenario, tcp};

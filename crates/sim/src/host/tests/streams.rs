@@ -35,7 +35,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
     scenario
 }
 
-/// A bulk transfer of so many bytes, or without end, in writes of `packet`.
+/// A bulk transfer of this number of bytes, or without end, in writes of `packet`.
 pub(super) fn bulk(bytes: Option<u64>, packet: u32) -> Application {
     Application::new(move |start, _| AduSource::new(start, packet, Duration::ZERO, bytes)).with_whole_writes()
 }

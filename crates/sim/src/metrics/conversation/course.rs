@@ -1,8 +1,8 @@
-//! How a conversation develops over time, in a bounded number of intervals, however long it lasts.
+//! A conversation over time, in a bounded number of intervals, however long it lasts.
 
 use hopcast_protocols::time::{Duration, Instant};
 
-/// What happened in even intervals from the start of the run. When they become too many, each two become one.
+/// Events in equal intervals from the start of the run. When there are too many intervals, each two become one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
     interval: Duration,
@@ -26,7 +26,7 @@ pub struct Interval {
     pub delay_max: Duration,
     /// Pictures of video that were whole in it.
     pub frames: u64,
-    /// For how long it was frozen.
+    /// Time for which the video was frozen.
     pub freeze_time: Duration,
 }
 
@@ -47,7 +47,7 @@ impl Course {
         self.at(now).sent_packets += 1;
     }
 
-    /// A packet that was sent at `sent`, with so many application bytes, arrived at `now`.
+    /// A packet with this number of application bytes, sent at `sent`, arrived at `now`.
     pub fn handle_received(&mut self, octets: u32, sent: Instant, now: Instant) {
         let delay = now.saturating_since(sent);
         self.at(sent).arrived_packets += 1;

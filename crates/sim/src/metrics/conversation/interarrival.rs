@@ -19,7 +19,7 @@ impl InterarrivalJitter {
         self.handle_transit(now.saturating_since(sent).as_secs_f64());
     }
 
-    /// A packet arrived after a transit time in seconds, from whatever instant that is counted.
+    /// A packet arrived after a transit time in seconds, with any zero point.
     pub fn handle_transit(&mut self, transit: f64) {
         let Some(last) = self.last_transit.replace(transit) else { return };
         self.jitter += ((transit - last).abs() - self.jitter) / 16.0;

@@ -1,8 +1,9 @@
-//! Conversations between real hosts, recognised in what they send.
+//! Conversations between real hosts, recognised from their packets.
 //!
-//! A conversation is what one real host sends another one with the same addresses, protocol and ports; the way back is another one. A
-//! *packet* is an IP packet, its bytes are those behind the transport header. A conversation is measured as flows are, from where
-//! a packet enters the simulation to where it is handed to the real host that it is for.
+//! A conversation is the traffic from one real host to another with the same addresses, protocol and ports; the opposite
+//! direction is another conversation. A *packet* is an IP packet, its bytes are those after the transport header. hopcast
+//! measures a conversation like a flow: from the entry of a packet into the simulation to its delivery to the receiving
+//! real host.
 
 mod course;
 mod interarrival;
@@ -22,12 +23,12 @@ use crate::id::{FlowId, NodeId};
 /// The protocol number of UDP.
 const UDP: u8 = 17;
 
-/// Names a conversation.
+/// Identity of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// The real host that sends.
+    /// The sending real host.
     pub from: NodeId,
-    /// The real host that it is for.
+    /// The receiving real host.
     pub to: NodeId,
     /// The protocol field of the IP header ("Assigned internet protocol numbers", IANA).
     pub protocol: u8,
@@ -35,31 +36,31 @@ pub struct Key {
     pub ports: Option<[u16; 2]>,
 }
 
-/// What a packet of a conversation says of itself.
+/// A packet of a conversation, as its headers describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
-    /// Whose it is. A fragment that is not the first of its datagram has no ports.
+    /// Its conversation. A fragment that is not the first of its datagram has no ports.
     pub key: Key,
     /// The identification of a datagram in fragments, and whether this is the first of them.
     pub fragment: Option<(u16, bool)>,
-    /// The bytes behind the transport header.
+    /// The bytes after the transport header.
     pub payload: &'a [u8],
 }
 
-/// One conversation. What became of its packets, their delays and jitter are in the [`FlowTable`], as those of a flow.
+/// One conversation. Losses, delays and jitter of its packets are in the [`FlowTable`], like those of a flow.
 #[derive(Clone, Debug)]
 pub struct Conversation {
-    /// Its name.
+    /// Its identity.
     pub key: Key,
-    /// How it is called in the table of flows.
+    /// Its identifier in the table of flows.
     pub flow: FlowId,
-    /// When its first packet was sent.
+    /// Time when its first packet was sent.
     pub first_sent: Instant,
-    /// When its packets arrived against when they were sent.
+    /// Jitter of the arrival times compared with the sending times.
     pub jitter: InterarrivalJitter,
-    /// How it developed.
+    /// The conversation over time.
     pub course: Course,
-    /// The streams of RTP in it.
+    /// The RTP streams in it.
     pub streams: Streams,
 }
 
@@ -75,13 +76,13 @@ pub struct Conversations {
 }
 
 impl Conversations {
-    /// The most conversations: further ones, such as those of a scan of all ports, are counted in one number.
+    /// Largest number of conversations; packets of further ones, such as those of a port scan, are only counted together.
     pub const MOST: usize = 1024;
     /// The most datagrams whose first fragments are remembered. A host sends the fragments of a datagram one after the other.
     const MOST_BEGUN: usize = 64;
 
-    /// A real host sends a packet. Returns the flow that it belongs to from now on, and its number there; `None` if it belongs to
-    /// one conversation too many.
+    /// A real host sends a packet. Returns its flow and its number there; `None` if it belongs to a conversation beyond
+    /// the limit.
     pub fn handle_sent(&mut self, segment: &Segment<'_>, flows: &mut FlowTable, now: Instant) -> Option<(FlowId, u64)> {
         let Some(index) = self.find(segment, flows, now) else {
             self.unlisted_packets += 1;
@@ -93,8 +94,8 @@ impl Conversations {
         Some((conversation.flow, flows[conversation.flow].handle_datagram_sent(segment.payload.len() as u32)))
     }
 
-    /// A packet of `flow`, which was sent at `sent`, was handed at `now` to the real host that it is for. Nothing happens if that flow is
-    /// no conversation.
+    /// A packet of `flow`, sent at `sent`, was delivered at `now` to the receiving real host. Does nothing if that flow
+    /// is not a conversation.
     pub fn handle_received(&mut self, flow: FlowId, payload: &[u8], sent: Instant, now: Instant) {
         let Some(conversation) = self.get_mut(flow) else { return };
         conversation.jitter.handle_arrival(sent, now);
@@ -109,7 +110,7 @@ impl Conversations {
         self.list.iter()
     }
 
-    /// Packets that belong to no conversation here, as there were too many.
+    /// Packets of conversations beyond the limit.
     pub fn unlisted_packets(&self) -> u64 {
         self.unlisted_packets
     }

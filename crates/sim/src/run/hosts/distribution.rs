@@ -1,4 +1,5 @@
-//! The distribution system behind access points (IEEE 802.11-2020, 4.3.5): what association over the air changes at all hosts.
+//! The distribution system behind access points (IEEE 802.11-2020, 4.3.5): effects of association over the air on all
+//! hosts.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Why packets of monitored flows were lost, as who sees the whole network knows it.
+//! Causes of losses of monitored flows, from a view of the whole network.
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::Payload as _;

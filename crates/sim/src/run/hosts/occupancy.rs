@@ -1,4 +1,4 @@
-//! How full the queues of interfaces are, for who judges why packets were lost.
+//! Occupancy of interface queues, for judging the causes of losses.
 
 use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
 

@@ -1,4 +1,4 @@
-//! Real hosts in a run: Ethernet frames in and out, and what they say to each other.
+//! Real hosts in a run: Ethernet frames in and out, and conversations.
 
 mod transit;
 
@@ -18,16 +18,16 @@ use crate::octets::Encoder;
 use crate::scenario::model::Scenario;
 use transit::Transit;
 
-/// Why a frame of a real host is not sent.
+/// Reason why a frame of a real host is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It is no Ethernet frame with an EtherType.
+    /// It is not an Ethernet frame with an EtherType.
     #[error(transparent)]
     Malformed(#[from] hopcast_wire::ParseError),
-    /// It comes from another address than that of the interface, as behind a bridge: a station sends for itself alone.
+    /// Its source address is not that of the interface, as behind a bridge: a station sends only for itself.
     #[error("it comes from {0}, which is not the address of the interface")]
     ForeignSource(MacAddress),
-    /// No other station has the address that it is for.
+    /// No other station has its destination address.
     #[error("no other station has the address {0}")]
     NoStation(MacAddress),
 }
@@ -35,11 +35,11 @@ pub enum Refusal {
 /// A frame for a real host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// When its station was done with it.
+    /// Time when its station had received it.
     pub at: Instant,
-    /// Whose it is.
+    /// The receiving node.
     pub node: NodeId,
-    /// The interface that it came to, by its place among those of the node.
+    /// Index of the receiving interface at the node.
     pub interface: u32,
     /// The Ethernet frame.
     pub octets: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Packets that are in real hosts which are to pass them on: what the measurement knows of them waits here.
+//! Packets inside real hosts that should forward them: their information for measurement waits here.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

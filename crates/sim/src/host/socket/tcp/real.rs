@@ -1,10 +1,10 @@
 //! Connections between simulated hosts and real ones.
 //!
-//! The simulated end is a socket like all others, and so is what it sends. Segments of the real end are bytes: they are read
-//! here, and those that no socket takes are answered with a reset (RFC 9293, section 3.10.7.1).
+//! The simulated end is a socket like all others, and sends simulated segments. Segments of the real end are bytes: this
+//! module reads them, and answers those that no socket accepts with a reset (RFC 9293, section 3.10.7.1).
 //!
-//! What programs at real hosts do with their sockets is not seen. A flow from there is measured from where its segments enter the
-//! simulation, and one that goes there up to where they have come to the real host in order.
+//! The simulator can't see what programs at real hosts do with their sockets. It measures a flow from a real host from
+//! the entry of its segments into the simulation, and a flow to one up to the in-order arrival at the real host.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ pub(in crate::host) struct Handed {
 }
 
 impl Handed {
-    /// So many bytes from `start` on have come. Returns how many more are there in order.
+    /// This number of bytes from `start` on has arrived. Returns how many more are now in order.
     fn take(&mut self, start: u64, octets: u64) -> u64 {
         let before = self.next;
         let end = self.ahead.entry(start).or_default();
@@ -171,7 +171,7 @@ impl Stack {
         }
     }
 
-    /// A whole segment of a real host, which came in so many packets, is for this host.
+    /// A whole segment of a real host, which came in this number of packets, is for this host.
     #[cold]
     pub(in crate::host) fn deliver_real_segment(&mut self, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
         let Some(segment) = datagram.real_segment() else {

@@ -85,7 +85,7 @@ mod tests {
         Instant::START + Duration::from_millis(millis)
     }
 
-    /// After a packet each 20 ms, whose timestamps go on by so many ticks.
+    /// After packets each 20 ms, whose timestamps advance by this number of ticks.
     fn after(first: u32, ticks: u32, packets: u64) -> Clock {
         let mut clock = Clock::default();
         for packet in 0..packets {

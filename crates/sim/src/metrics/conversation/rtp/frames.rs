@@ -1,4 +1,4 @@
-//! Pictures of a video stream that have arrived whole.
+//! Pictures of a video stream that have arrived completely.
 
 /// Packets that are remembered: a picture with more of them is never whole.
 const MEMORY: u64 = 512;

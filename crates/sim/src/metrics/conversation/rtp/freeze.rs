@@ -20,19 +20,19 @@ pub(super) struct Freezes {
 /// Pictures and freezes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FreezeSummary {
-    /// Pictures that have arrived whole, and not after a later one.
+    /// Pictures that arrived completely, and not after a later one.
     pub frames: u64,
     /// Freezes.
     pub freezes: u64,
-    /// Their time, all together.
+    /// Total time of the freezes.
     pub time: Duration,
-    /// The longest.
+    /// Longest freeze.
     pub longest: Duration,
 }
 
 /// Times of which the mean is taken.
 const TIMES: usize = 30;
-/// A freeze is longer than the mean by at least so much, and at least so many times as long.
+/// Limits of a freeze: it is longer than the mean by at least this time and this factor.
 const LONGER: Duration = Duration::from_millis(150);
 const FACTOR: u64 = 3;
 

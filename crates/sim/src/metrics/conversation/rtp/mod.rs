@@ -1,8 +1,8 @@
-//! Streams of RTP, recognised in the datagrams of a conversation, as they arrive.
+//! RTP streams, recognised from the datagrams of a conversation as they arrive.
 //!
-//! A source is taken to speak RTP once [`MIN_PACKETS`] datagrams in a row have had a valid header of version 2 with its SSRC and a
-//! sequence number that follows the one before within the limits of RFC 3550, appendix A.1. Secured RTP (RFC 3711) has the same
-//! header in the clear; RTCP on the same port is told apart by its packet type (RFC 5761, section 4).
+//! A source counts as RTP once [`MIN_PACKETS`] datagrams in a row have had a valid header of version 2 with its SSRC, and
+//! a sequence number that follows the one before within the limits of RFC 3550, appendix A.1. Secured RTP (RFC 3711) has
+//! the same header in the clear; the packet type distinguishes RTCP on the same port (RFC 5761, section 4).
 
 mod clock;
 mod frames;
@@ -45,18 +45,18 @@ pub struct Stream {
     freezes: Freezes,
 }
 
-/// A stream in figures.
+/// Summary of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StreamSummary {
     /// Payload type of the last packet.
     pub payload_type: u8,
-    /// Ticks of the timestamps in a second; `None` if it is neither assigned to the payload type nor found.
+    /// Ticks of the timestamps per second; `None` if it is neither assigned to the payload type nor measured.
     pub clock_rate: Option<u32>,
-    /// What its sequence numbers tell.
+    /// Results from its sequence numbers.
     pub sequence: SequenceSummary,
     /// Mean and maximum of its interarrival jitter in seconds.
     pub jitter: Option<[f64; 2]>,
-    /// What was seen of its pictures; `None` if it is no video.
+    /// Results about its pictures; `None` if it is not video.
     pub freezes: Option<FreezeSummary>,
 }
 
@@ -72,7 +72,7 @@ impl Streams {
         }
     }
 
-    /// Those that are taken for RTP, in the order of their first packets.
+    /// The sources that count as RTP, in the order of their first packets.
     pub fn iter(&self) -> impl Iterator<Item = &Stream> {
         self.list.iter().filter(|stream| stream.is_recognised())
     }
@@ -105,7 +105,7 @@ impl Stream {
         }
     }
 
-    /// Its figures.
+    /// Its summary.
     pub fn summary(&self) -> StreamSummary {
         let clock_rate = self.clock.rate(self.payload_type);
         StreamSummary {

@@ -1,4 +1,4 @@
-//! Sequence numbers of a source of RTP: what was lost, came twice or came late.
+//! Sequence numbers of an RTP source: losses, duplicates and reordering.
 
 /// The sequence numbers of one source (RFC 3550, appendix A.1).
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub(super) enum Numbered {
     Invalid,
 }
 
-/// What sequence numbers tell.
+/// Results from sequence numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SequenceSummary {
     /// Packets that arrived, each once.
