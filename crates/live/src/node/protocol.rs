@@ -98,7 +98,7 @@ impl Protocol {
     }
 
     /// How long a node that was there before says nothing (RFC 3561, section 6.13). The others begin at once: OLSR goes by links, which
-    /// are heard anew; DSDV may loop until the others' next numbers have come, a third as long as it would have to be silent; of a
+    /// are heard again; DSDV may loop until the others' next numbers have come, a third as long as it would have to be silent; of a
     /// custom one nothing is known.
     pub(super) fn silence(&self) -> Option<Duration> {
         matches!(self, Self::Aodv).then(|| aodv::Config::rfc3561().delete_period())

@@ -57,7 +57,7 @@ pub struct Send {
     /// files, `allowed` for pipes.
     #[arg(long, value_enum)]
     pace: Option<PaceChoice>,
-    /// Forward error correction: so many repair packets for each block of so many (Reed–Solomon, RFC 6865), such as 20+4.
+    /// Forward error correction: packets in a block, and repair packets for it (Reed–Solomon, RFC 6865), such as 20+4.
     #[arg(long, value_name = "SOURCE+REPAIR")]
     fec: Option<String>,
     /// How old media may become before it is sent, with its unit: older packets are dropped. Default: 300ms for RTP, without
