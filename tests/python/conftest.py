@@ -107,7 +107,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hopcast() -> Hopcast:
-    """The command line, in a process of its own."""
+    """The command line, in a separate process."""
 
     def call(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

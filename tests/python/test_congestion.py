@@ -84,7 +84,7 @@ def test_reno_in_python_is_reno() -> None:
 
 
 class Fixed(CongestionControl):
-    """So many segments, always."""
+    """Always this number of segments."""
 
     def __init__(self, *, segments: int = 4) -> None:
         self.segments = segments

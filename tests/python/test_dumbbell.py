@@ -1,4 +1,4 @@
-"""TFRC beside TCP: the shares that both have of a wire, beside those that ns-2.35 gave, and the page that says so."""
+"""TFRC with TCP: the shares that both have of a wire, compared with those of ns-2.35, and the page that says so."""
 
 from __future__ import annotations
 

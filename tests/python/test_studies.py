@@ -381,7 +381,7 @@ STATES = ("normal", "congestion", "route_change", "channel_error", "disconnectio
 
 
 def identified(draw: random.Random, lossless: bool) -> dict[str, dict[str, int]]:
-    """Of each truth, how many losses were taken for which state."""
+    """For each truth, the number of losses by identified state."""
     return {truth: {state: 0 if lossless else draw.randrange(1, 50) for state in STATES} for truth in STATES}
 
 
@@ -482,7 +482,7 @@ def test_a_ratio_is_that_of_the_means_and_survives_a_replication_without_a_path(
 
 
 def remarks_of(id_: str, measured: Measured) -> dict[str, str]:
-    """What comes of the remarks of an experiment, by their notes."""
+    """The results of the remarks of an experiment, by their notes."""
     return {row.note: row.remark for row in EXPERIMENTS[id_].rows(measured) if row.remark is not None}
 
 
@@ -523,7 +523,7 @@ def claims_of(id_: str, measured: Measured) -> dict[str, Row]:
 
 
 def verdicts_on(said: str, claims: dict[str, Row]) -> list[str]:
-    """What comes of the claims in whose names `said` stands."""
+    """The results of the claims whose names contain `said`."""
     return [row.verdict for name, row in claims.items() if said in name]
 
 

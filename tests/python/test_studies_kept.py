@@ -43,7 +43,7 @@ def counted(folder: Path) -> int:
 
 
 class Watched:
-    """The extension module, with a list of what it simulated; it interrupts after so many runs."""
+    """The extension module, with a list of what it simulated; it interrupts after this number of runs."""
 
     def __init__(self, runs: int | None = None) -> None:
         self.ran: list[tuple[str, int]] = []
@@ -181,7 +181,7 @@ report.write_report = written
 from hopcast.start import main
 main()
 """
-"""The command line, with Ctrl-C so many lines of Python after the report is written."""
+"""The command line, with Ctrl-C this number of lines of Python after the report is written."""
 
 
 @pytest.mark.parametrize("lines", [1, 3, 5, 10, 20, 50])
@@ -476,7 +476,7 @@ def test_what_cannot_be_told_apart_is_not_kept(scenario: Scenario, tmp_path: Pat
 
 
 class Maker:
-    """Makes laws of a window of so many segments."""
+    """Makes laws with a window of this number of segments."""
 
     def __init__(self, segments: int) -> None:
         self.segments = segments

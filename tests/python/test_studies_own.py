@@ -1,4 +1,4 @@
-"""Studies of one's own, and studies taken apart."""
+"""Custom studies, and studies taken apart."""
 
 from __future__ import annotations
 

@@ -136,7 +136,9 @@ def test_large_segments_collapse_where_bits_are_left_wrong_and_the_call_beside_t
 
 
 def test_an_rts_in_a_bad_spell_is_lost_with_its_header() -> None:
-    """As in ns-2.35, which loses 17 % of such packets over one hop, with bits that err at this rate (`ErrorModel` in octets, three runs)."""
+    """As in ns-2.35, which loses 17 % of these packets over one hop, with bits that err at this rate (`ErrorModel` in
+    bytes, three runs).
+    """
     setting = strings_calls.NO_FEC
     made = strings_calls._scenario(
         "", [call(0, 0, 1, 600, dataclasses.replace(setting, rate=64e3))], setting, AMOUNTS["full"]

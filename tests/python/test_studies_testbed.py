@@ -45,8 +45,10 @@ def test_nothing_sent_has_no_pauses() -> None:
 
 @pytest.mark.parametrize(("window", "burst"), [(1, 1.0), (2, 2.0)])
 def test_a_burst_over_one_hop_is_what_the_window_lets_go(window: int, burst: float) -> None:
-    """The receiver answers every second segment, and one alone after a while, so that a window of so many is one burst: its segments,
-    and a pause of one segment on the air (6.3 ms), the copies at both ends and the acknowledgement."""
+    """The receiver answers every second segment, and one alone after a while, so that a window of this size is one
+    burst: its segments, and a pause of one segment on the air (6.3 ms), the copies at both ends and the
+    acknowledgement.
+    """
     scenario = studies.load("A5").scenario("1 hop").set("flows.stream0.transport.window", window)
     result = run(scenario.set("flows.stream0.application.bytes", 100 * testbed_routes.SEGMENT), seed=1)
     assert result.json()["flows"][0]["retransmitted_segments"] == 0

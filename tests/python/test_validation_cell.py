@@ -48,8 +48,9 @@ Measured = tuple[float, dict[str, Any]]
 
 @functools.cache
 def measure(stations: int, reception: str = "threshold") -> Measured:
-    """By thresholds a station hardly ever decodes one of several frames, as the models have it. By signal to interference
-    and noise a near bystander receives the nearer frame of a collision."""
+    """By thresholds a station hardly ever decodes one of several frames, as the models have it. By signal to
+    interference and noise a near station that only overhears receives the nearer frame of a collision.
+    """
     result = run(cell(stations).set("radio.reception", reception), seed=1, replications=SEEDS).json()
     return sum(flow["goodput_bps"] for flow in result["flows"]), result
 
@@ -65,8 +66,9 @@ def test_between_the_models(stations: int, reception: str) -> None:
 
 @pytest.mark.parametrize("stations", STATIONS)
 def test_near_the_model_with_frozen_counters_and_the_retry_limit(stations: int) -> None:
-    """A counter stands while others send, so that the slot after a success is that station's; a frame is given up after
-    seven attempts; no bystander decodes the preamble of a collision, so DIFS follows it."""
+    """A counter stands while others send, so that the slot after a success is that station's; a frame is given up
+    after seven attempts; no station that only overhears decodes the preamble of a collision, so DIFS follows it.
+    """
     goodput, _ = measure(stations)
     refined = theory.bianchi(stations, "802.11a", 54e6, 24e6, reserved_slot=True, retry_limit=7)
     assert goodput == pytest.approx(refined.goodput, rel=0.02)
@@ -74,7 +76,9 @@ def test_near_the_model_with_frozen_counters_and_the_retry_limit(stations: int) 
 
 @pytest.mark.parametrize("stations", [2, 5, 10, 20])
 def test_eifs_after_a_collision_costs_what_the_model_says(stations: int) -> None:
-    """Under ns-2's rules every bystander takes a collision for a frame in error, and waits EIFS and DIFS."""
+    """Under ns-2's rules every station that overhears a collision treats it as a frame in error, and waits EIFS and
+    DIFS.
+    """
     result = run(cell(stations).set("radio.profile", "ns-2"), seed=1, replications=SEEDS).json()
     goodput = sum(flow["goodput_bps"] for flow in result["flows"])
     refined = theory.bianchi(

@@ -41,7 +41,7 @@ fn measure(config: &Config, loss: f64) -> (u64, f64) {
     rounds.min_by(|one, other| per(one).total_cmp(&per(other))).expect("there are three rounds")
 }
 
-/// Data one way and acknowledgements back, until at least so many segments were sent; how many they were.
+/// Data one way and acknowledgements back, until at least this number of segments was sent; returns their number.
 fn carry(config: &Config, loss: f64, segments: u64) -> u64 {
     let mut ends = [Connection::connect(config.clone(), 1), Connection::listen(config.clone(), 2)];
     let mut draws = Stream::new(1, Purpose::Application, 0, 0);

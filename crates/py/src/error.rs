@@ -33,7 +33,7 @@ pub(crate) fn output_error(error: &OutputError) -> PyErr {
     classes::OutputError::new_err((error.error.raw_os_error(), error.problem(), path))
 }
 
-/// `hopcast.RunError`: a run failed on the way, and what of so many replications had finished.
+/// `hopcast.RunError`: a run failed, with the finished replications out of the wanted number.
 pub(crate) fn run_error(py: Python<'_>, message: String, finished: Vec<PyRunResult>, wanted: usize) -> PyErr {
     match finished.into_pyobject(py) {
         Ok(finished) => classes::RunError::new_err((message, finished.unbind(), wanted)),
@@ -41,7 +41,7 @@ pub(crate) fn run_error(py: Python<'_>, message: String, finished: Vec<PyRunResu
     }
 }
 
-/// `hopcast.Interrupted`: Ctrl-C, and what of so many replications had finished.
+/// `hopcast.Interrupted`: Ctrl-C, with the finished replications out of the wanted number.
 pub(crate) fn interrupted(py: Python<'_>, finished: Vec<PyRunResult>, wanted: usize) -> PyErr {
     match finished.into_pyobject(py) {
         Ok(finished) => classes::Interrupted::new_err((finished.unbind(), wanted)),

@@ -1,4 +1,4 @@
-//! Runs: replications on threads of their own, while the calling thread shows progress and listens for Ctrl-C.
+//! Runs: replications on separate threads, while the calling thread shows progress and listens for Ctrl-C.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -23,11 +23,11 @@ const TICK: Duration = Duration::from_millis(100);
 /// Simulated time before the first event.
 const NOTHING: hopcast_protocols::time::Duration = hopcast_protocols::time::Duration::ZERO;
 
-/// Runs a replication for each seed, on so many threads. `progress` is told of simulated seconds, done and in all; what it
-/// raises stops the runs. If it has a method `preparation`, that is told instead, before anything is simulated, of the steps in
-/// which the replications that come first are set up. With `out`, the tables of all that finished are written there, however
-/// it ends, and with `pcap` a capture of each node; captures of an earlier run go. Errors carry what finished; what a model
-/// written in Python raises is the cause of one.
+/// Runs a replication for each seed, on this number of threads. It calls `progress` with simulated seconds, done and in
+/// all; an exception there stops the runs. If it has a method `preparation`, that is called instead before the
+/// simulation, with the steps of set-up of the first replications. With `out`, it writes the tables of all finished
+/// replications there, however it ends, and with `pcap` a capture of each node; it removes captures of an earlier run.
+/// Errors carry the finished replications; an exception of a model written in Python becomes their cause.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -106,7 +106,7 @@ pub(crate) fn run(
     }
 }
 
-/// The captures of replications with `seeds`, of so many that were wanted.
+/// The captures of replications with `seeds`, out of the wanted number.
 fn captures<'a>(scenario: &'a PyScenario, seeds: &[u64], wanted: usize, pcap: bool) -> Names<'a> {
     let seeds = seeds.iter().filter(|_| pcap).map(|&seed| Some(seed).filter(|_| wanted > 1));
     Names::new(&scenario.loaded.scenario, seeds)
@@ -121,9 +121,9 @@ fn write(folder: &Path, finished: &[RunResult], captures: &Names<'_>) -> Result<
     captures.remove_others(folder)
 }
 
-/// Runs the job beside this thread, which calls `tick` until it is done; an error of `tick` stops it. Returns what finished,
-/// in the order of the seeds, how it ended, and that error. What ends after a model has `raised` something does not count: it may
-/// have run on without it.
+/// Runs the job next to this thread, which calls `tick` until it is done; an error of `tick` stops it. Returns what
+/// finished, in the order of the seeds, how it ended, and that error. What ends after a model has `raised` something does
+/// not count: it may have run on without it.
 fn supervise(
     job: &Job<'_>,
     raised: &Raised,

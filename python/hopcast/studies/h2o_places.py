@@ -37,7 +37,7 @@ SENSITIVITY_DBM = -73.0
 NOISE_FLOOR_DBM = -101.87
 """Thermal noise in 16.25 MHz at 290 K."""
 SNR_54_DB = 18.2
-"""At it, frames of 1000 octets at 54 Mb/s have an error rate of 10 %, by the curves of the simulator."""
+"""At it, frames of 1000 bytes at 54 Mb/s have an error rate of 10 %, by the curves of the simulator."""
 NOISE_FIGURE_DB = SENSITIVITY_DBM - NOISE_FLOOR_DBM - SNR_54_DB
 """With the losses of a receiver's circuits."""
 

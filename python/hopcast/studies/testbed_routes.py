@@ -30,7 +30,7 @@ SPACING, REACH, SENSED_TWO_AWAY = 30.0, 40.0, 70.0
 START = 5.0
 """Seconds: by then hellos have been exchanged."""
 MTU_PAYLOAD, SMALL = 1472, 64
-"""Bytes of UDP payload: a packet of 1500 octets (section 4.2), and a small one."""
+"""Bytes of UDP payload: a packet of 1500 bytes (section 4.2), and a small one."""
 SEGMENT, WINDOW = 1460, 22
 """Bytes, and segments: about the 32 kB that Linux 2.2 gives a connection."""
 FILE = 14_000_000

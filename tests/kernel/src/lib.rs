@@ -1,9 +1,9 @@
 //! Linux's TCP as a peer of [`hopcast_protocols::transport::tcp`].
 //!
-//! Either end of a connection is hopcast's state machine or a socket of the kernel's, in a network namespace of its own whose
-//! only way out is a TUN device. Between the two lies a [`Bottleneck`] of this program: rate, queue and delay, and losses
-//! that are the same for both, since they go by the number of the packet. [`carry`] moves bytes from one end to the other and
-//! tells in which order the sender sent them ([`Trace`]).
+//! Either end of a connection is hopcast's state machine or a socket of the kernel's, in a separate network namespace
+//! whose only way out is a TUN device. Between the two lies a [`Bottleneck`] of this program: rate, queue and delay, and
+//! losses that are the same for both, since they go by the number of the packet. [`carry`] moves bytes from one end to
+//! the other and tells in which order the sender sent them ([`Trace`]).
 //!
 //! Between two of hopcast's ends time is virtual; where the kernel is an end, it is the clock's.
 //!

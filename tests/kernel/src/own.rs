@@ -28,7 +28,7 @@ impl Own {
         Self { connection, role, left }
     }
 
-    /// One that sends, with a congestion control of one's own.
+    /// A sender with a custom congestion control.
     pub fn sender_with(config: Config, bytes: u64, congestion: Box<dyn CongestionControl>) -> Self {
         let connection = Connection::connect_with(config, INITIAL, congestion);
         Self { connection, role: Role::Sends(bytes), left: bytes }

@@ -15,7 +15,7 @@ use crate::{Kernel, Own, packet};
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// The sender knows that so many bytes have arrived, or this much time has passed.
+    /// The sender knows that this number of bytes has arrived, or this much time has passed.
     Acknowledged(u32, Duration),
     /// So much time has passed.
     Elapsed(Duration),

@@ -3,8 +3,8 @@
 use super::{Application, CbrSource, Timeline};
 use crate::time::{Duration, Instant};
 
-/// Writes packets of constant bit rate that expire. What has not been sent by then is dropped by the sender, wherever it
-/// waits: the source names the instant, the host puts it on the packet, and whoever holds the packet compares.
+/// Writes packets of constant bit rate that expire. The sender drops packets that it has not sent by then, wherever they
+/// wait: the source gives the time, the host puts it on the packet, and any part that holds the packet compares.
 #[derive(Clone, Debug)]
 pub struct AudioSource {
     packets: CbrSource,

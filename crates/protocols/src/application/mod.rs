@@ -31,7 +31,7 @@ use core::fmt;
 
 use crate::time::Instant;
 
-/// What writes data of its own into a flow, over whichever transport.
+/// Writes an application's data into a flow, over any transport.
 ///
 /// Over UDP and DCCP each write is a datagram, which forward error correction may protect; over TCP it is bytes of a stream. A write
 /// that blocks ([`Self::is_blocking`]) is reported once the transport has taken it; of another one, what the transport has no room for

@@ -1,8 +1,8 @@
 //! Address resolution (RFC 826) at one interface, with what RFC 1122 asks of hosts in section 2.3.2.
 //!
-//! It stands between IP and the interface: [`Arp::lookup`] tells the MAC address of a neighbour, if it is known. If not, the packet
-//! waits here ([`Arp::handle_packet`]) while a request asks all neighbours, and goes out once the one that has the address answers,
-//! or sends any ARP packet of its own. What nobody answers for is given back.
+//! It stands between IP and the interface: [`Arp::lookup`] tells the MAC address of a neighbour, if it is known. If not,
+//! the packet waits here ([`Arp::handle_packet`]) while a request asks all neighbours, and goes out once the one that has
+//! the address answers, or sends any ARP packet. Packets without an answer are given back.
 //!
 //! Packets are whatever the driver has, `P`: nothing is read of them.
 
@@ -70,7 +70,7 @@ pub enum Output<P> {
 pub enum DropCause {
     /// Too many packets waited for the address; it was the oldest.
     QueueFull,
-    /// Nobody told the address.
+    /// No node answered with the address.
     Unresolved,
 }
 
@@ -170,7 +170,8 @@ impl<P> Arp<P> {
         }
     }
 
-    /// Somebody, such as a routing protocol in ARP packets of its own, has shown a neighbour's addresses. What waits for it goes.
+    /// A neighbour has shown its addresses, for example by a routing protocol in ARP packets. Packets that wait for it
+    /// go.
     pub fn handle_neighbour(&mut self, address: Ipv4Addr, hardware: MacAddress, now: Instant) {
         self.handle_timeout(now);
         if self.may_have(address, hardware) {
@@ -273,7 +274,7 @@ impl<P> Arp<P> {
         self.set_due(address, due);
     }
 
-    /// Nobody has told an address that was asked for often enough. A new packet may ask again: the last interval is over.
+    /// No node has answered enough requests for an address. A new packet may ask again: the last interval is over.
     fn give_up(&mut self, address: Ipv4Addr) {
         let entry = self.entries.remove(&address).expect("what is wanted has an entry");
         self.timers.remove(&(entry.due, address));

@@ -94,12 +94,12 @@ pub trait Routing: Any + fmt::Debug + Send {
     #[must_use = "an output that is not carried out is lost"]
     fn poll_output(&mut self) -> Option<Output>;
 
-    /// The neighbour to which this node would send a packet for `destination` now, for whoever inspects the routes. It changes
-    /// nothing.
+    /// The neighbour to which this node would now send a packet for `destination`, for callers that inspect the routes.
+    /// It changes nothing.
     fn next_hop(&self, destination: Ipv4Addr, now: Instant) -> Option<NextHop>;
 
-    /// All destinations to which [`Self::next_hop`] tells the way now, in the order of their addresses: for whoever keeps the
-    /// routes outside. A protocol that gives each packet a way of its own has none.
+    /// All destinations for which [`Self::next_hop`] now has a hop, in the order of their addresses: for callers that
+    /// keep the routes outside. A protocol that routes each packet separately has none.
     fn routes(&self, _now: Instant) -> Vec<Route> {
         Vec::new()
     }
@@ -164,7 +164,7 @@ pub enum Encapsulation {
         /// Source and destination port.
         port: u16,
     },
-    /// Directly behind the IP header. A header of such a protocol may also stand before the data of a packet.
+    /// Directly after the IP header. A header of the protocol may also precede the data of a packet.
     Ip {
         /// Protocol number (IANA, "Assigned internet protocol numbers").
         protocol: u8,

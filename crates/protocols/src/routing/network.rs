@@ -2,8 +2,8 @@
 //! links that are not there.
 //!
 //! A packet takes [`HOP`] from one node to the next. One for a neighbour that the sender does not reach comes back as
-//! [`LinkEvent::FrameDropped`] after the same time; a broadcast reaches whoever has a link then. [`Network::disturb`] makes
-//! messages late and lost as well.
+//! [`LinkEvent::FrameDropped`] after the same time; a broadcast reaches all nodes with a link at that time.
+//! [`Network::disturb`] makes messages late and lost as well.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;

@@ -62,7 +62,7 @@ pub struct Impairments {
     pub jitter: Duration,
     /// Probability that a datagram is lost.
     pub loss: f64,
-    /// Probability that it arrives twice, with a jitter of its own each time.
+    /// Probability that it arrives twice, each time with a separate jitter.
     pub duplication: f64,
     /// Probability that it arrives with a byte changed.
     pub corruption: f64,

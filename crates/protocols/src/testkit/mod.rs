@@ -1,8 +1,8 @@
 //! What a test of a protocol machine needs: a virtual link with its impairments, a pair of peers over it, and random
 //! operations.
 //!
-//! The module is behind the cargo feature `testkit`. The crate's own tests and fuzz targets are built on it; a crate with a
-//! protocol of its own adds it as a development dependency:
+//! The module is behind the cargo feature `testkit`. The crate's own tests and fuzz targets are built on it; a crate with
+//! a custom protocol adds it as a development dependency:
 //!
 //! ```toml
 //! [dev-dependencies]

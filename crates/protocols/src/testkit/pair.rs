@@ -7,10 +7,10 @@ use crate::time::Instant;
 
 /// Outputs of one end at one instant that no machine reaches that makes progress.
 pub(super) const LIVELOCK: u32 = 20_000;
-/// Events after which a run that has no end of its own is taken for one that never comes to it.
+/// Number of events after which a run counts as endless.
 const ENDLESS: u64 = 10_000_000;
 
-/// One end of a connection, as whoever drives it sees it: the [contract of every machine](crate).
+/// One end of a connection, as its driver sees it: the [contract of every machine](crate).
 pub trait Peer {
     /// What the two ends send each other.
     type Datagram: Datagram;
@@ -95,13 +95,13 @@ impl<A: Peer, B: Peer<Datagram = A::Datagram>> Pair<A, B> {
         }
     }
 
-    /// Lets all happen up to and including `until`; nobody listens to events.
+    /// Runs everything up to and including `until`, and discards events.
     pub fn run_until(&mut self, until: Instant) {
         while self.poll_event(until).is_some() {}
         self.pass(until);
     }
 
-    /// Lets all happen until nothing is left to; nobody listens to events.
+    /// Runs until nothing is left to happen, and discards events.
     pub fn run_to_end(&mut self) {
         for _ in 0..ENDLESS {
             self.drain();

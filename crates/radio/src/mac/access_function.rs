@@ -19,7 +19,8 @@ use crate::queue::InterfaceQueue;
 #[repr(C)]
 pub(super) struct AccessFunction<P> {
     pub(super) backoff: Backoff,
-    /// The frame in hand; [`Backoff::pending`] tells whether there is one where an event at a bystander looks.
+    /// The frame in hand; [`Backoff::pending`] tells whether there is one where an event at a station that only overhears
+    /// looks.
     current: Option<OutgoingMpdu<P>>,
     /// The frame after it, taken from the queue to see whether it fits into the same TXOP; under EDCA with a TXOP limit only.
     pub(super) following: Option<OutgoingMpdu<P>>,

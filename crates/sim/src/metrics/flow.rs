@@ -38,10 +38,10 @@ pub struct FlowSpec {
 ///
 /// A *packet* is one datagram of the application over UDP and DCCP, and one write of the application over TCP. A
 /// datagram's delay runs from its write to the sink's read, over all relays. The delay of a write to TCP runs from the
-/// moment when the send buffer has accepted its last byte to the moment when the sink has read that byte; such a packet
-/// is never lost, unless its connection is given up, or the application does not block and the send buffer refuses it.
-/// For a program of a real host, whose writes are not visible, a packet is the new data of a segment, written when the
-/// segment enters the simulation; at a real host, the sink counts as having read all data that has arrived in order.
+/// moment when the send buffer has accepted its last byte to the moment when the sink has read that byte; this packet is
+/// never lost, unless its connection is given up, or the application does not block and the send buffer refuses it. For a
+/// program of a real host, whose writes are not visible, a packet is the new data of a segment, written when the segment
+/// enters the simulation; at a real host, the sink counts as having read all data that has arrived in order.
 #[derive(Clone, Debug)]
 pub struct FlowMetrics {
     spec: FlowSpec,

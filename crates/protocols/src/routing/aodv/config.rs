@@ -11,7 +11,7 @@ const TIMES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_se
 pub struct Config {
     /// ACTIVE_ROUTE_TIMEOUT: how long a route is valid without being used.
     pub active_route_timeout: Duration,
-    /// ALLOWED_HELLO_LOSS: a neighbour is lost after so many hello intervals without a sign of it.
+    /// ALLOWED_HELLO_LOSS: number of hello intervals without a sign of a neighbour after which it is lost.
     pub allowed_hello_loss: u32,
     /// HELLO_INTERVAL: time between two hellos.
     pub hello_interval: Duration,
@@ -51,7 +51,7 @@ pub struct Config {
     pub hello_always: bool,
     /// When a node looks itself for a route that has broken behind it.
     pub local_repair: LocalRepair,
-    /// G flag: whoever replies for a destination tells it the route to the originator (section 6.3).
+    /// G flag: a node that replies for a destination also sends it the route to the originator (section 6.3).
     pub gratuitous_reply: bool,
     /// D flag: only the destination itself may reply (section 5.1).
     pub destination_only: bool,
@@ -162,8 +162,8 @@ impl Config {
         }
     }
 
-    /// Those of ns-2.35 (aodv/aodv.h, and the jitter in aodv/aodv.cc), which detects broken links in the link layer and sends
-    /// no hellos, limits no rates and has [rules](Rules::Ns2) of its own.
+    /// Those of ns-2.35 (aodv/aodv.h, and the jitter in aodv/aodv.cc), which detects broken links in the link layer and
+    /// sends no hellos, limits no rates and has separate [rules](Rules::Ns2).
     pub const fn ns2() -> Self {
         Self {
             active_route_timeout: Duration::from_secs(10),
@@ -263,9 +263,9 @@ impl Config {
         self.rules.constants().map_or(derived, |constants| constants.rev_route_life)
     }
 
-    /// Whether a link that is lost takes along all that was to go over it, packets of this node too, and a repair is a search
-    /// (`rt_ll_failed` and `local_rt_repair` of ns-2.35's aodv/aodv.cc). Where the RFC's repair is asked for, each packet is decided
-    /// upon again, and a repair is one request.
+    /// Whether a lost link takes along all packets that were to go over it, including those of this node, and a repair is
+    /// a search (`rt_ll_failed` and `local_rt_repair` of ns-2.35's aodv/aodv.cc). With the RFC's repair, the protocol
+    /// decides on each packet again, and a repair is one request.
     pub(super) fn fails_as_ns2(&self) -> bool {
         self.is_ns2() && self.local_repair != LocalRepair::Near
     }

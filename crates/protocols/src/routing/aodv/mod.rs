@@ -41,9 +41,10 @@ const MAX_NEIGHBOURS: usize = 1 << 10;
 
 /// AODV at one node.
 ///
-/// Whatever its neighbours send, it keeps at most 2¹⁴ routes, 2¹⁶ numbers of requests, as many requests to be passed on, and
-/// 2¹⁰ neighbours of each kind (watched, blacklisted, to acknowledge something), and what was put out and not yet taken. Beside them it
-/// keeps a discovery for each destination that packets wait for, as far as its driver tells ([`Routing::handle_abandoned`]).
+/// Whatever its neighbours send, it keeps at most 2¹⁴ routes, 2¹⁶ numbers of requests, as many requests to be passed on,
+/// and 2¹⁰ neighbours of each kind (watched, blacklisted, to acknowledge something), and outputs that were not yet taken.
+/// In addition it keeps a discovery for each destination that packets wait for, as far as its driver tells
+/// ([`Routing::handle_abandoned`]).
 ///
 /// Its parts are laid out in the order in which they stand here: most messages are requests that are known, and what these look
 /// at comes first, in few lines of the processor's cache.

@@ -68,7 +68,7 @@ impl<K> Default for Schedule<K> {
 }
 
 impl<K: Ord + Copy> Schedule<K> {
-    /// Adds an entry. Whoever adds it knows the instant, should it have to be removed.
+    /// Adds an entry. The caller keeps the instant, in case the entry has to be removed.
     pub(super) fn insert(&mut self, at: Instant, key: K) {
         self.entries.insert((at, key));
         self.first = Some(self.first.map_or(at, |first| first.min(at)));

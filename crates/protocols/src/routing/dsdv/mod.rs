@@ -11,7 +11,7 @@
 //! * Incremental updates are sent for changes of metric, not for new numbers alone, at most one in a
 //!   [`triggered_interval`](Config::triggered_interval), and hold all changes since the last full dump. Where these don't fit
 //!   into one datagram, a full dump goes in their place.
-//! * A destination that hears of a break of the way to itself tells a newer number of its own.
+//! * A destination that hears that the route to itself is broken advertises a newer number.
 //! * Packets without a way wait, at the driver: DSDV doesn't look for ways, but one may come with any update.
 //!
 //! Each message costs O(log n) for each of its entries, a lost link and a full dump O(n), with n destinations.

@@ -16,7 +16,7 @@ pub struct Config {
     pub cache: Cache,
     /// SendBufferTimeout. The driver drops packets that have waited for so long; no route is looked for afterwards.
     pub send_buffer_timeout: Duration,
-    /// RequestTableSize, in nodes: so many targets, and so many initiators, are remembered.
+    /// RequestTableSize, in nodes: the number of targets, and of initiators, that a node remembers.
     pub request_table_size: usize,
     /// RequestTableIds: how many requests of an initiator are remembered.
     pub request_table_ids: usize,
@@ -74,13 +74,13 @@ pub enum Rules {
     ///
     /// * Each further request through the network is preceded by one to the neighbours, from which the time to the next is
     ///   counted; a reply lets another search begin at once. A request is known if it is no newer than the last of its initiator.
-    /// * A source sends its own packets again when they fail, as often as others are salvaged. What fails elsewhere and can't be
-    ///   salvaged waits there, messages too, and that node asks its neighbours for a way, once until there is a reply. A Route Reply
-    ///   is salvaged as well, unless it names the broken link. Of the packets that a broken link fails, only the first tells its
-    ///   sender. An error that fails goes back in the new one also where it was salvaged, and whoever is told sends it on.
+    /// * A source sends its own packets again when they fail, as often as others are salvaged. What fails elsewhere and
+    ///   can't be salvaged waits there, messages too, and that node asks its neighbours for a way, once until there is a
+    ///   reply. A Route Reply is salvaged as well, unless it names the broken link. Of the packets that a broken link
+    ///   fails, only the first tells its sender. An error that fails goes back in the new one also where it was salvaged,
+    ///   and a node that receives it sends it on.
     /// * Of a route that passes by, the part behind this node is learned; of one that is overheard, the part behind the
-    ///   neighbour that has sent it, and each packet is heeded once. The way back is learned by whoever sends a
-    ///   Route Reply.
+    ///   neighbour that has sent it, and each packet is heeded once. A node that sends a Route Reply learns the way back.
     /// * In a cache of paths a link breaks in the direction in which it was tried, and whatever came first makes room.
     Ns2,
 }

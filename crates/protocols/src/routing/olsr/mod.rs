@@ -13,10 +13,10 @@
 //!
 //! # Several interfaces
 //!
-//! A node has one address, the same on all interfaces, which is its main address. So it never sends MID messages; those of others
-//! are heeded. Each interface has HELLO messages of its own, with the links there: they go to all neighbours at that interface, which
-//! a [`Message`] says by a [`NextHop`] with the broadcast address. Where the RFC tells interfaces of this node apart by address,
-//! their number does it here.
+//! A node has one address, the same on all interfaces, which is its main address. So it never sends MID messages; it
+//! processes those of others. Each interface has separate HELLO messages, with the links there: they go to all neighbours
+//! at that interface, which a [`Message`] says by a [`NextHop`] with the broadcast address. Where the RFC tells
+//! interfaces of this node apart by address, their number does it here.
 
 mod config;
 mod messages;
@@ -65,7 +65,7 @@ pub struct Olsr {
     /// What the last TC message has advertised, and its number.
     advertised: Vec<Ipv4Addr>,
     ansn: u16,
-    /// Until then, TC messages that advertise nobody take back what former ones have said.
+    /// Time until which TC messages without advertised neighbours take back earlier ones.
     empty_until: Instant,
     hello_at: Instant,
     tc_at: Instant,

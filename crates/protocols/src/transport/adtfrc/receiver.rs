@@ -83,7 +83,7 @@ impl Receiver {
         self.tfrc.handle_timeout(now);
     }
 
-    /// Takes out the feedback that is to be sent, if any; without a notice to a sender of plain TFRC, or where nobody is to react.
+    /// Takes out feedback to send, if any; without a notice to a sender of plain TFRC, or if no end should react.
     pub(crate) fn poll_report(&mut self, now: Instant) -> Option<(Report, Option<Notice>)> {
         let report = self.tfrc.poll_report(now)?;
         let urgent = core::mem::take(&mut self.urgent);
@@ -95,8 +95,8 @@ impl Receiver {
         &self.tfrc
     }
 
-    /// The state at the last packet, as the flow identifies it; `None` before the first, if the sender is plain TFRC, or where nobody is
-    /// to react.
+    /// The state at the last packet, as the flow identifies it; `None` before the first, if the sender is plain TFRC, or
+    /// if no end should react.
     pub fn states(&self) -> Option<States> {
         Some(self.signs?.states(self.identification?))
     }

@@ -118,7 +118,7 @@ impl Sender {
         self.probing.map(|probing| probing.due).or(self.tfrc.poll_timeout())
     }
 
-    /// Whether the path is taken for gone (DISC).
+    /// Whether the sender treats the path as broken (DISC).
     pub fn is_probing(&self) -> bool {
         self.probing.is_some()
     }

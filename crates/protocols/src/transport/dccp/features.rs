@@ -182,7 +182,7 @@ impl Features {
         Ok(())
     }
 
-    /// The peer confirms a change of a feature of this end (`own`) or of its own.
+    /// The peer confirms a change of a feature of this end (`own`) or of the peer.
     fn on_confirm(&mut self, feature: Feature, values: &[u8], own: bool) -> Result<(), Refusal> {
         let Some(wish) = self.wishes.iter_mut().find(|wish| wish.feature == feature && wish.own == own) else {
             return Ok(());

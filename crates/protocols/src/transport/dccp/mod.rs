@@ -4,8 +4,8 @@
 //! [`Connection::poll_output`], read [`Connection::poll_timeout`]. Both ends may send data; each half of the connection
 //! has a congestion control of CCID 3's kind (RFC 4342), in two parts: a [`HalfSender`] and a [`HalfReceiver`].
 //!
-//! Payload never passes through it: a [`Packet`] is the bytes of its header and the name of a data unit. Whoever drives the
-//! connection keeps the bytes of the payload, if there are any.
+//! Payload never passes through it: a [`Packet`] is the bytes of its header and the name of a data unit. The driver of
+//! the connection keeps the bytes of the payload, if there are any.
 //!
 //! ```
 //! use hopcast_protocols::time::{Duration, Instant};
@@ -45,7 +45,7 @@
 //!
 //! # Choices where the RFC leaves one
 //!
-//! * The server, once open, sends an acknowledgement of its own, and repeats it to a client that shows it has seen nothing
+//! * The server, once open, sends a separate acknowledgement, and repeats it to a client that shows it has seen nothing
 //!   but the Response: a client that only receives would stay in PARTOPEN otherwise.
 //! * The client confirms features in each packet that it sends in PARTOPEN, so that no negotiation outlives the handshake.
 //! * The server closes with CloseReq, so that the client holds TIMEWAIT.

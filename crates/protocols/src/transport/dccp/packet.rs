@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-/// One DCCP packet. Its checksum is that of nobody's addresses:
-/// [`fill_checksum`](hopcast_wire::dccp::Packet::fill_checksum) belongs to whoever puts it on a wire.
+/// One DCCP packet. Its checksum is computed without addresses: the code that puts it on a wire calls
+/// [`fill_checksum`](hopcast_wire::dccp::Packet::fill_checksum).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The header with its options.

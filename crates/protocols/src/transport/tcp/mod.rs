@@ -5,7 +5,7 @@
 //!
 //! A [`Connection`] is one end. It follows the [contract of every machine](crate): change it, drain
 //! [`Connection::poll_output`], read [`Connection::poll_timeout`]. Payload never passes through it: a [`Segment`] names
-//! its part of the stream by a 64-bit offset, and whoever drives the connection keeps the bytes, if there are any.
+//! its part of the stream by a 64-bit offset, and the driver of the connection keeps the bytes, if there are any.
 //!
 //! ```
 //! use hopcast_protocols::time::Instant;
@@ -52,10 +52,10 @@
 //!   data is a sample, weighted as appendix G of RFC 7323 suggests, by a clock of 1 ms.
 //! * SACK blocks go with whatever has room for them: acknowledgements without data, and segments that are not full. Where
 //!   there are blocks to tell, an acknowledgement that is due goes alone.
-//! * Receiver and sender both avoid the silly window (RFC 9293, section 3.8.6.2). A reader that makes room causes an
-//!   acknowledgement of its own only for half of the buffer, or where the window was below one segment; a sender held
-//!   back by it overrides it after 0.2 s. Zero windows are probed with one byte, first after one RTO, then ever less
-//!   often, up to once a minute.
+//! * Receiver and sender both avoid the silly window (RFC 9293, section 3.8.6.2). A reader that makes room causes a
+//!   separate acknowledgement only for half of the buffer, or where the window was below one segment; a sender held back
+//!   by it overrides it after 0.2 s. Zero windows are probed with one byte, first after one RTO, then ever less often, up
+//!   to once a minute.
 //! * The receiver keeps up to [`MAX_RANGES`] separate ranges of data that arrived out of order, and the sender as many that
 //!   SACK told. A segment that would need one more is treated as lost.
 //! * On standby (ELFN), a probe repeats the first segment that is not acknowledged, as the paper's does. Word from the

@@ -10,7 +10,7 @@ const WORDS: usize = 8;
 /// The options of one segment: maximum segment size (RFC 9293, section 3.7.1), window scale and timestamps (RFC 7323), and
 /// selective acknowledgements (RFC 2018).
 ///
-/// A header has room for 40 bytes of options, so that these exclude each other: a SYN names no blocks, and beside
+/// A header has room for 40 bytes of options, so that these exclude each other: a SYN names no blocks, and together with
 /// timestamps there are at most three. The value is small because a simulation copies it at each hop.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {

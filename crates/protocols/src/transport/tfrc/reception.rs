@@ -2,7 +2,7 @@
 
 use crate::time::{Duration, Instant};
 
-/// A packet is lost once so many with higher numbers have arrived (NDUPACK, RFC 5348, section 5.1).
+/// Number of later packets whose arrival makes a packet lost (NDUPACK, RFC 5348, section 5.1).
 const NDUPACK: u32 = 3;
 /// How far back packets that come late are told from those that come twice.
 const MEMORY: u64 = 1024;
@@ -45,7 +45,7 @@ pub enum Timing {
     Late,
     /// After it had been counted as lost.
     Revived,
-    /// A second time, or so late that nobody can tell.
+    /// A repetition, or too late to tell.
     Stale,
 }
 

@@ -133,8 +133,8 @@ impl Sender {
         self.unanswered.get_or_insert(now);
     }
 
-    /// Freezes the flow: no timer runs, and no rate changes, until [`resume`](Self::resume). Whoever does this lets no packets
-    /// leave but at times of its own.
+    /// Freezes the flow: no timer runs, and no rate changes, until [`resume`](Self::resume). The caller then decides
+    /// alone when packets leave.
     pub fn suspend(&mut self) {
         self.suspended = true;
         self.timer = None;

@@ -12,7 +12,7 @@ use super::{Coexistence, Message, Output, TIME_UNIT, has_basic_rates};
 
 /// The highest association identifier (9.4.1.8).
 const MAX_AID: u16 = 2_007;
-/// Every beacon announces the delivery of broadcasts: nobody sleeps.
+/// Every beacon announces the delivery of broadcasts: no station sleeps.
 const TRAFFIC: TrafficIndication = TrafficIndication { dtim_count: 0, dtim_period: 1 };
 /// Rates of OFDM, in units of 500 kb/s; who has none of them is a station of 802.11b.
 const OFDM_RATES: [u8; 8] = [12, 18, 24, 36, 48, 72, 96, 108];

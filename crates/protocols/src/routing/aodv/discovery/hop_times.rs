@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use super::super::table::MAX_ROUTES;
 use crate::time::{Duration, Instant};
 
-/// So many times of a destination count (MAX_HISTORY of ns-2.35's aodv/aodv_rtable.h).
+/// Number of times that count for a destination (MAX_HISTORY of ns-2.35's aodv/aodv_rtable.h).
 const MAX_HISTORY: usize = 3;
 
 /// How long replies took, hop by hop, from the destinations that this node has looked for (`rt_disc_latency` of ns-2.35).
@@ -36,7 +36,7 @@ impl HopTimes {
         }
     }
 
-    /// A reply about this destination has come, over so many hops.
+    /// A reply about this destination has come, over this number of hops.
     pub(super) fn handle_reply(&mut self, destination: Ipv4Addr, hops: u8, now: Instant) {
         let Some(times) = self.destinations.get_mut(&destination) else { return };
         if times.last.len() == MAX_HISTORY {

@@ -70,7 +70,7 @@ enum Stage {
     },
 }
 
-/// What comes of a wait that is over.
+/// Result of a wait that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// There will be a further request.
@@ -80,8 +80,8 @@ pub(super) enum Outcome {
 }
 
 impl Aodv {
-    /// There is a new route: what waits for it may go, and whoever sends over a repaired route learns if it is longer now
-    /// (RFC 3561, section 6.12).
+    /// There is a new route: packets that wait for it may go, and nodes that send over a repaired route learn if it is
+    /// longer now (RFC 3561, section 6.12).
     pub(super) fn handle_route(&mut self, destination: Ipv4Addr, now: Instant) {
         let Some(purpose) = self.discoveries.finish(destination) else { return };
         self.outputs.push_back(Output::Found(destination));
@@ -147,8 +147,9 @@ impl Discoveries {
         self.start(destination, Purpose::Search, ttl, config.rreq_retries + u32::from(is_one_more));
     }
 
-    /// A packet of another node, `to_source` hops away, waits for a route to be repaired that had so many `hops`: by one request, and
-    /// to ns-2 by a search. There is no repair under way; a search becomes one that packets of this node wait for as well.
+    /// A packet of another node, `to_source` hops away, waits for the repair of a route that had this number of `hops`:
+    /// by one request, and under ns-2 by a search. There is no repair under way; a search becomes one that packets of
+    /// this node wait for as well.
     pub(super) fn repair(&mut self, destination: Ipv4Addr, hops: u8, to_source: u8, config: &Config) {
         let with_own = self.finish(destination).is_some();
         let (ttl, full_limit) = if config.fails_as_ns2() {
@@ -159,7 +160,7 @@ impl Discoveries {
         self.start(destination, Purpose::Repair { hops, with_own }, ttl, full_limit);
     }
 
-    /// A reply to this node's request has come, over so many hops.
+    /// A reply to this node's request has come, over this number of hops.
     pub(super) fn handle_reply(&mut self, destination: Ipv4Addr, hops: u8, now: Instant) {
         self.hop_times.handle_reply(destination, hops, now);
     }
@@ -217,7 +218,7 @@ impl Discoveries {
         self.alarms.first().into_iter().chain(permit).min()
     }
 
-    /// The destination of a wait that is over, and what comes of it.
+    /// The destination of a wait that is over, and the result.
     pub(super) fn poll_outcome(&mut self, config: &Config, now: Instant) -> Option<(Ipv4Addr, Outcome)> {
         let destination = self.alarms.pop_due(now)?;
         let discovery = self.discoveries.get_mut(&destination).expect("a discovery has its alarm while it waits");

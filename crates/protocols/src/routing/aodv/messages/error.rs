@@ -15,8 +15,8 @@ use crate::time::Instant;
 const MAX_IN_MESSAGE: usize = (1500 - 20 - 8 - 4) / 8;
 
 impl Aodv {
-    /// Tells whoever sends over these lost routes; ns-2 tells all neighbours of all of them. Of a destination without number nobody
-    /// was ever told.
+    /// Tells the nodes that send over these lost routes; ns-2 tells all neighbours of all of them. A destination without
+    /// a number was never advertised.
     pub(in crate::routing::aodv) fn report_lost(&mut self, destinations: &[Ipv4Addr], now: Instant) {
         let tells_all = self.config.is_ns2();
         let is_used = |route: &Route| (tells_all || route.precursors != Precursors::None) && route.sequence.is_some();
@@ -25,7 +25,7 @@ impl Aodv {
         self.report(&told, Precursors::None, false, now);
     }
 
-    /// Tells whoever sends over a repaired route that it is longer than it was (`hops`).
+    /// Tells the nodes that send over a repaired route that it is longer than it was (`hops`).
     pub(in crate::routing::aodv) fn report_repair(&mut self, destination: Ipv4Addr, hops: u8, now: Instant) {
         let route = self.table.numbered(destination).map(|(route, _)| route).filter(|route| route.hops > hops);
         if route.is_some_and(|route| route.precursors != Precursors::None) {
@@ -33,7 +33,7 @@ impl Aodv {
         }
     }
 
-    /// Tells the neighbour that a packet came from, and whoever else may send others, that there is no route.
+    /// Tells the neighbour that a packet came from, and other nodes that may send more, that there is no route.
     pub(in crate::routing::aodv) fn report_unreachable(&mut self, packet: &Packet<'_>, now: Instant) {
         let from = packet.from.map_or(Precursors::None, Precursors::One);
         // After a reboot nobody is known, and everybody is told (section 6.13).

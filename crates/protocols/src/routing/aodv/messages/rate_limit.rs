@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::time::{Duration, Instant};
 
-/// No more than so many in any second.
+/// A limit on the number in any second.
 #[derive(Debug)]
 pub(in crate::routing::aodv) struct RateLimit {
     limit: Option<u32>,

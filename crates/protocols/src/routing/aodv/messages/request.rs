@@ -81,7 +81,7 @@ impl Aodv {
         true
     }
 
-    /// A request that came over so many `hops` has come for the first time.
+    /// A request that came over this number of `hops` has come for the first time.
     fn handle_new_request(&mut self, request: &RequestRepr<'_>, hops: u8, from: NextHop, ttl: u8, now: Instant) {
         let (originator, destination) = (request.originator, request.destination);
         let Some(reverse) = self.learn_reverse_route(request, hops, from, now) else { return };

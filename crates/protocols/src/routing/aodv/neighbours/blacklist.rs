@@ -82,7 +82,7 @@ impl Blacklist {
         self.alarms.first()
     }
 
-    /// Lists whoever has not acknowledged in time.
+    /// Lists the neighbours that have not acknowledged in time.
     pub(in crate::routing::aodv) fn handle_timeout(&mut self, now: Instant) {
         while let Some(neighbour) = self.alarms.pop_due(now) {
             self.awaited.remove(&neighbour);

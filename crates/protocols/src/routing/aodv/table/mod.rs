@@ -17,9 +17,9 @@ pub(super) const MAX_ROUTES: usize = 1 << 14;
 
 /// What is known of the way to a destination (RFC 3561, section 6.2).
 ///
-/// A route's *rank* is its sequence number, then its nearness: a higher number ranks above a lower one, and of equal numbers
-/// fewer hops rank above more. A lost route ranks directly below its least number. The rank of an entry never falls, and
-/// whoever takes a route over from a neighbour ranks below that neighbour: therefore no loop forms.
+/// A route's *rank* is its sequence number, then its nearness: a higher number ranks above a lower one, and of equal
+/// numbers fewer hops rank above more. A lost route ranks directly below its least number. The rank of an entry never
+/// falls, and a node that takes over a route from a neighbour ranks below that neighbour: therefore no loop forms.
 #[derive(Clone, Debug)]
 pub(super) struct Route {
     /// The neighbour on the way; the last one, if the route is lost.
@@ -43,7 +43,8 @@ pub(super) struct Route {
 pub(super) enum State {
     /// Valid, with a valid sequence number.
     Numbered,
-    /// Valid, as the destination itself was heard, but without a valid sequence number: nobody else is told of it.
+    /// Valid, as the destination itself was heard, but without a valid sequence number, so the node does not advertise
+    /// it.
     Heard,
     /// Not valid.
     Lost {

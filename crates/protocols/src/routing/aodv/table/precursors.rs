@@ -7,7 +7,7 @@ use crate::routing::NextHop;
 /// A route error goes to one neighbour alone, or to all (RFC 3561, section 6.11), so that of several the names do not matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::routing::aodv) enum Precursors {
-    /// Nobody.
+    /// No neighbour.
     #[default]
     None,
     /// This neighbour.

@@ -190,7 +190,7 @@ pub(super) fn data(source: u8, destination: u8, from: Option<u8>) -> Packet<'sta
     }
 }
 
-/// A packet with data, which has come so many hops.
+/// A packet with data, which has come this number of hops.
 pub(super) fn passed_on(source: u8, destination: u8, hops: u8) -> Packet<'static> {
     let packet = data(source, destination, None);
     Packet { ttl: packet.ttl - hops, ..packet }

@@ -158,8 +158,8 @@ proptest! {
         prop_assert_eq!(network.path(to, from, SECOND), Some(back));
     }
 
-    /// Everybody sends to everybody at once; all arrives, if the network is at rest. Routes need not be shortest: a node keeps
-    /// what came first, and answers with what it has.
+    /// All nodes send to all others at once; all packets arrive, if the network is at rest. Routes are not always the
+    /// shortest: a node keeps the first, and answers with it.
     #[test]
     fn in_a_connected_network_everything_arrives(links in connected(), seed: u64, with_jitter: bool) {
         let config = Config { rreq_ratelimit: None, ..if with_jitter { Config::rfc3561() } else { exact() } };
@@ -175,7 +175,8 @@ proptest! {
         }
     }
 
-    /// Whatever has happened to the links: once they rest and the network is connected, whoever goes on sending gets through.
+    /// Whatever has happened to the links: once they rest and the network is connected, nodes that keep sending get
+    /// through.
     #[test]
     fn traffic_gets_through_again_once_links_rest(
         links in connected(),

@@ -10,7 +10,8 @@ fn ns2() -> Config {
     Config { broadcast_jitter: Default::default(), ..Config::ns2() }
 }
 
-/// Routes to 9 over 3, of two hops, for which 2 is a precursor, to 8 over 3, of four, for nobody, and back to 7 over 2.
+/// Routes to 9 over 3, of two hops, for which 2 is a precursor, to 8 over 3, of four, without a precursor, and back to 7
+/// over 2.
 fn on_a_path(config: &Config) -> Bench {
     let mut bench = Bench::new(config);
     bench.hear(2, Some(1), Repr::Request(request((7, 4), (9, None), 0, 1)));

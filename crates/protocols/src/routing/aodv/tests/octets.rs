@@ -1,4 +1,4 @@
-//! A running machine and bytes that nobody has meant.
+//! A running machine and random bytes.
 
 use std::net::Ipv4Addr;
 
@@ -133,7 +133,7 @@ fn no_configuration_stops_time_or_leaves_its_type() {
     }
 }
 
-/// Every message comes from a neighbour of its own, with an originator of its own.
+/// Every message comes from a different neighbour, with a different originator.
 #[test]
 fn a_flood_of_inventions_fills_no_more_than_its_place() {
     let mut aodv = Aodv::new(everything(), node(), Instant::START);

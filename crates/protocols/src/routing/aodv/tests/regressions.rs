@@ -30,7 +30,7 @@ fn a_request_for_the_destination_alone_is_not_answered_by_others() {
     asking.waits(5).says(["all 1: RREQ 1 1/1 for 5/0 hops 0 DU"]);
 }
 
-/// inet-framework/inet#207: each packet for an unknown destination started a discovery of its own.
+/// inet-framework/inet#207: each packet for an unknown destination started a separate discovery.
 #[test]
 fn many_packets_for_one_unreachable_destination_give_one_discovery() {
     let mut bench = Bench::new(&exact());

@@ -86,7 +86,7 @@ impl Bench {
         Self { node, now: Instant::START }
     }
 
-    /// One that has sent its first full dump, and knows nobody.
+    /// A node that has sent its first full dump, and has no neighbours.
     fn started() -> Self {
         Self::started_with(Config::default())
     }

@@ -169,7 +169,7 @@ impl Dsr {
         self.cache.add(Learned { nodes, is_last_external: false, is_wanted: false }, now);
     }
 
-    /// Whoever sends a Route Reply under ns-2's rules learns its way.
+    /// A node that sends a Route Reply under ns-2's rules learns its way.
     pub(in crate::routing::dsr) fn on_reply_sent(&mut self, back: &[Ipv4Addr], now: Instant) {
         if self.config.rules == Rules::Ns2 {
             let nodes = [&[self.address], back].concat();

@@ -2,7 +2,7 @@
 
 use super::super::maintenance::buffer::Identity;
 
-/// So many packets are remembered at most (TAP_CACHE_SIZE of `dsr/dsragent.h`).
+/// Largest number of remembered packets (TAP_CACHE_SIZE of `dsr/dsragent.h`).
 const PLACES: usize = 1024;
 
 /// The last packets, one to a place that its identification and its source choose.

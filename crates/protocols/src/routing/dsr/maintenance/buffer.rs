@@ -36,7 +36,7 @@ impl Identity {
         Self { source, destination, protocol, identification, fragment_offset }
     }
 
-    /// A place among so many, by which packets of all sources are spread evenly.
+    /// One of this number of places, over which packets of all sources are spread evenly.
     pub(in crate::routing::dsr) fn place(self, places: usize) -> usize {
         // Consecutive packets of a source have consecutive places, those of the next source begin elsewhere.
         let start = u32::from(self.source).wrapping_mul(0x9E37_79B9) >> 16;
@@ -134,7 +134,7 @@ impl MaintenanceBuffer {
         self.entries.get_mut(&number)
     }
 
-    /// How long an acknowledgement of this neighbour is waited for, after so many repetitions (RFC 6298, 2 and 5.5).
+    /// Time to wait for an acknowledgement of this neighbour, after this number of repetitions (RFC 6298, 2 and 5.5).
     pub(in crate::routing::dsr) fn timeout(&self, neighbour: Ipv4Addr, repetitions: u32) -> Duration {
         let known = self.neighbours.get(&neighbour).and_then(|known| known.round_trip);
         let first = known.map_or(self.first_timeout, |(smoothed, variation)| {
@@ -167,7 +167,7 @@ impl MaintenanceBuffer {
         true
     }
 
-    /// Whether a packet of a neighbour, with so many segments left, shows that it has what it was given.
+    /// Whether a packet of a neighbour, with this number of segments left, shows that it has received the packet.
     pub(in crate::routing::dsr) fn is_passed_on(
         &self,
         neighbour: NextHop,

@@ -102,8 +102,8 @@ impl Dsr {
         self.send_back(packet, header, packet.source, options, now);
     }
 
-    /// Sends options to the sender of a packet: the way that the packet has come, so that whoever has offered its route hears of
-    /// the error (3.3.2); or else along a route from the cache.
+    /// Sends options to the sender of a packet: along the way that the packet has come, so that the node that offered its
+    /// route hears of the error (3.3.2); or else along a route from the cache.
     fn send_back(
         &mut self,
         packet: &Packet<'_>,

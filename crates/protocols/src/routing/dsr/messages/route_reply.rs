@@ -94,7 +94,7 @@ impl Dsr {
         true
     }
 
-    /// Nobody has made the reply needless.
+    /// No other reply has made this one unnecessary.
     pub(in crate::routing::dsr) fn on_reply_delay_over(&mut self, initiator: Ipv4Addr, target: Ipv4Addr, now: Instant) {
         if let Some(reply) = self.cached_replies.remove(&(initiator, target)) {
             self.send_reply(&reply.route, &reply.back, Duration::ZERO, now);

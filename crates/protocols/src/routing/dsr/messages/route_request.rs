@@ -26,7 +26,7 @@ pub(in crate::routing::dsr) struct HeldRequest {
 }
 
 impl Dsr {
-    /// A Route Request of this node, with what is to be spread about errors (3.4.4) before it, so that nobody answers it from what
+    /// A Route Request of this node, preceded by errors to spread (3.4.4), so that no node answers it from routes that
     /// the error disproves.
     pub(in crate::routing::dsr) fn request(
         &mut self,

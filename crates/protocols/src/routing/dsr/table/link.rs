@@ -35,8 +35,9 @@ struct Place {
 /// Links, of which a breadth-first search makes the shortest routes. Among routes of equal length it takes the one whose first
 /// link to expire lasts longest, as Link-MaxLife does.
 ///
-/// The tree of routes to all nodes is kept from one search to the next. A new link changes it where it makes routes shorter; if one
-/// of its own links went, it is made again. So routes are always the shortest, and ties are decided when the tree is made.
+/// The tree of routes to all nodes is kept from one search to the next. A new link changes it where it makes routes
+/// shorter; if one of the tree's links went, it is made again. So routes are always the shortest, and ties are decided
+/// when the tree is made.
 #[derive(Debug)]
 pub(in super::super) struct LinkCache {
     owner: Ipv4Addr,

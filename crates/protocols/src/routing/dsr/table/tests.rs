@@ -1,4 +1,4 @@
-//! Both caches beside searches by brute force, and the lifetimes of appendix A by hand.
+//! Both caches compared with brute-force searches, and the lifetimes of appendix A by hand.
 
 use proptest::prelude::*;
 

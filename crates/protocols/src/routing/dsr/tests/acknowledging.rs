@@ -121,7 +121,7 @@ fn what_does_not_answer_a_request_is_no_acknowledgement() {
     assert_eq!(bench.machine.poll_timeout(), Some(millis(1100)));
 }
 
-/// 8.3.3: the next node answers, whoever else hears it does not.
+/// 8.3.3: the next node answers; other nodes that hear it do not.
 #[test]
 fn a_request_is_answered_by_the_next_node() {
     for config in [EXACT, ASKING] {

@@ -183,7 +183,8 @@ fn an_error_is_spread_while_it_is_fresh() {
     }
 }
 
-/// A search ends also when all that waited for it has been dropped: the next one tells nobody of the old error.
+/// A search also ends when all packets that waited for it have been dropped: the next one spreads nothing of the old
+/// error.
 #[test]
 fn an_error_is_spread_by_one_search() {
     let mut bench = Bench::new(Config { route_error_hold: None, ..EXACT });
@@ -255,7 +256,7 @@ fn a_request_waits_for_up_to_the_jitter() {
     assert!(*least < 2_000_000 && *most > 8_000_000 && *most < 10_000_000, "{least} to {most} ns");
 }
 
-/// So many messages wait at a time as requests are remembered; more are lost, later ones are not.
+/// The number of waiting messages is that of remembered requests; more are lost, later ones are not.
 #[test]
 fn there_is_a_limit_to_what_waits() {
     let mut bench = Bench::new(Config { request_table_size: 2, request_table_ids: 2, ..Config::RFC_4728 });

@@ -67,7 +67,7 @@ fn a_reply_lets_another_search_begin_at_once() {
     }
 }
 
-/// undeliverablePkt with dsr_salvage_max_requests: the node where a packet is stuck asks its neighbours, and nobody else, once.
+/// undeliverablePkt with dsr_salvage_max_requests: the node where a packet is stuck asks only its neighbours, once.
 #[test]
 fn a_node_on_the_way_looks_for_a_route() {
     let mut bench = Bench::new(NS_2);
@@ -92,7 +92,7 @@ fn a_node_on_the_way_looks_for_a_route() {
     assert_eq!(bench.fail(5, FAILED, &octets, true), Verdict::Drop);
 }
 
-/// A packet of its own makes the node ask everyone, also if packets of others wait for the same destination.
+/// An own packet makes the node ask all nodes, even if packets of others wait for the same destination.
 #[test]
 fn a_search_for_others_becomes_one_of_its_own() {
     let mut bench = Bench::new(NS_2);
@@ -227,8 +227,8 @@ fn senders_of_queued_packets_are_not_told() {
     assert_eq!(bench.outputs(), []);
 }
 
-/// xmitFailed and processBrokenRouteError: an error that fails goes another way, and back in the new one, of which there may be
-/// three; whoever is told of that one sends it on.
+/// xmitFailed and processBrokenRouteError: an error that fails goes another way, and back in the new one, of which there
+/// may be three; a node that receives that one sends it on.
 #[test]
 fn an_error_that_fails_takes_both_ways() {
     let (first, second) = (unreachable(6, 1, 9, 0), unreachable(7, 6, 5, 0));

@@ -25,7 +25,7 @@ fn configs() -> impl Strategy<Value = Config> {
     })
 }
 
-/// Something happens in the network, after so many milliseconds.
+/// An event in the network, after this number of milliseconds.
 #[derive(Clone, Debug)]
 enum Change {
     Connect(usize, usize),

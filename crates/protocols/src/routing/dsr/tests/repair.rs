@@ -220,7 +220,7 @@ fn a_neighbour_that_is_gone_is_forgotten() {
     assert_eq!(bench.route_to(9), None);
 }
 
-/// 8.3.5: whoever passes an error on, or hears it, forgets the link.
+/// 8.3.5: a node that passes an error on, or hears it, forgets the link.
 #[test]
 fn an_error_takes_the_link_out_of_every_cache() {
     for config in [EXACT, PATHS] {

@@ -16,11 +16,11 @@ pub(in crate::routing::olsr) struct Candidate {
     pub(in crate::routing::olsr) reaches: Vec<Ipv4Addr>,
 }
 
-/// Selects relays so that whoever a candidate reaches is reached over `coverage` of them, or over all that reach it if these are
-/// fewer. Candidates with [`WILL_NEVER`] count for nothing.
+/// Selects relays so that each node that a candidate reaches is reached over `coverage` of them, or over all that reach
+/// it if these are fewer. Candidates with [`WILL_NEVER`] are not used.
 ///
-/// Every candidate reaches nobody but those outside of the neighbourhood, so that D(y) of the RFC is the length of `reaches`.
-/// Whatever the RFC leaves open is decided by the lower address.
+/// Every candidate reaches only nodes outside of the neighbourhood, so that D(y) of the RFC is the length of `reaches`.
+/// Where the RFC leaves a choice, the lower address wins.
 pub(in crate::routing::olsr) fn select(candidates: &[Candidate], coverage: u32) -> Vec<Ipv4Addr> {
     let mut candidates: Vec<_> = candidates.iter().filter(|candidate| candidate.willingness != WILL_NEVER).collect();
     candidates.sort_by_key(|candidate| candidate.address);

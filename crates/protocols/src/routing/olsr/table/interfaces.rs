@@ -39,7 +39,7 @@ impl Interfaces {
         self.mains.get(&address).filter(|(_, until)| *until > now).map_or(address, |&(main, _)| main)
     }
 
-    /// All addresses beside main ones: the address, the main one, until when.
+    /// All additional addresses: the address, the main one, and the time until which it is valid.
     pub(in crate::routing::olsr) fn iter(
         &self,
         now: Instant,

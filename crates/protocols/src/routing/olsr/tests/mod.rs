@@ -198,7 +198,7 @@ impl Bench {
         self.hear(to(from), header(MessageType::Tc, originator, sequence, &body), body);
     }
 
-    /// Node `from` is a symmetric neighbour, with these neighbours beside node 0.
+    /// Node `from` is a symmetric neighbour, with these neighbours besides node 0.
     fn befriend(&mut self, from: usize, neighbours: &[usize]) {
         let links: Vec<_> = [0].iter().chain(neighbours).map(|&node| (SYMMETRIC, node)).collect();
         self.hello(from, &links);

@@ -1,4 +1,4 @@
-//! ADTFRC over DCCP: by hand, and beside TFRC over links that lose, break and fill up.
+//! ADTFRC over DCCP: by hand, and compared with TFRC over links that lose, break and fill up.
 
 use hopcast_wire::dccp::{Body, NetworkState, OptionRepr, ResetCode};
 

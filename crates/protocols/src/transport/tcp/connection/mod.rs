@@ -416,9 +416,9 @@ impl Connection {
         self.sender.is_on_standby()
     }
 
-    /// Sequence space sent and not yet acknowledged, in bytes (SYN and FIN count one). What was outstanding at a
-    /// timeout is taken for lost and no longer counts until it is sent again. With SACK, what has arrived does not count
-    /// either, and in recovery it is the pipe of RFC 6675.
+    /// Sequence space sent and not yet acknowledged, in bytes (SYN and FIN count one). Data outstanding at a timeout
+    /// counts as lost and no longer counts until it is sent again. With SACK, what has arrived does not count either, and
+    /// in recovery it is the pipe of RFC 6675.
     pub fn bytes_in_flight(&self) -> u64 {
         self.sender.in_flight()
     }

@@ -137,7 +137,7 @@ impl Segment {
         Self { window, ..self }
     }
 
-    /// With another sequence number, this many bytes into the stream of whoever sends it.
+    /// With another sequence number, this many bytes into the sender's stream.
     pub(super) fn moved(self, by: i32) -> Self {
         Self { seq: self.seq.wrapping_add_signed(by), ..self }
     }

@@ -130,7 +130,7 @@ impl Resolver<'_> {
         found
     }
 
-    /// The basic rate of a radio that has these rates of its own.
+    /// The basic rate of a radio with separate rates.
     pub(super) fn node_basic_rate(
         &mut self,
         path: &[&str],
