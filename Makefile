@@ -65,6 +65,7 @@ lint: $(BUILT) ## check style, lints, types, documentation, spelling
 	$(BIN)/python -m mypy.stubtest hopcast._core
 	$(BIN)/python tools/docs/scenario_types.py --check
 	$(BIN)/python tools/docs/prose.py
+	$(BIN)/python tools/docs/prose.py --code
 	$(BIN)/codespell
 
 deny: $(TOOLS) ## check licences, sources and known vulnerabilities of dependencies (DENY=licenses: those alone)

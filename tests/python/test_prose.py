@@ -63,6 +63,23 @@ def test_leaves_code_links_tables_and_short_sentences_alone(tmp_path: Path, text
     assert findings(tmp_path / "page.md", text) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.py", 'SIZE = 1\n"""Size in octets.\n\nAs `octets` says.\n"""\nTEXT = "nobody"  # nobody\n', '2: "octets"'),
+        (
+            "a.rs",
+            '// octets\n/// Waits for\n/// nobody; `None` if there is none.\nfn f() -> &str { "nobody" }\n',
+            '3: "nobody"',
+        ),
+        ("a.rs", "//! In vain.\n//!\n//! ```\n//! nobody();\n//! ```\n", '1: "In vain"'),
+    ],
+)
+def test_finds_words_in_documentation_of_code_only(tmp_path: Path, name: str, text: str, expected: str) -> None:
+    (found,) = findings(tmp_path / name, text)
+    assert found.startswith(expected)
+
+
 def test_a_listed_page_is_excused_until_it_passes(tmp_path: Path) -> None:
     folder = tmp_path / "tools" / "docs"
     folder.mkdir(parents=True)

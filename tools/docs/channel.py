@@ -1,4 +1,4 @@
-"""Figures of the models of the channel, each beside what it must agree with."""
+"""Figures of the models of the channel, each next to what it must agree with."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def frames(axes: Axes) -> None:
 
 
 def laptops(axes: Axes) -> None:
-    """What arrives between two laptops at 5.2 GHz, beside ITU-R P.525 and P.1238 and the far field of two rays."""
+    """What arrives between two laptops at 5.2 GHz, compared with ITU-R P.525 and P.1238 and the far field of two
+    rays.
+    """
     feet = np.geomspace(5.0, 1000.0, 2000)
     metres = list(feet * FOOT)
     height = 28.0 / 12.0 * FOOT
@@ -176,7 +178,7 @@ def bessel(x: Any) -> Any:
 
 
 def drawn(panels: int, draw: Callable[..., None]) -> str:
-    """A figure with so many panels, as text."""
+    """A figure with this number of panels, as text."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH if panels == 1 else 8.4, HEIGHT), layout="constrained")
         draw(*(figure.add_subplot(1, panels, panel + 1) for panel in range(panels)))

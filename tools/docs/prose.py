@@ -1,12 +1,14 @@
-"""Check the style of the pages: words to avoid, and sentences that are too long.
+"""Check the style of the pages, docstrings and doc comments: words to avoid, and in pages sentences that are too long.
 
-`python tools/docs/prose.py` checks every page of the project, `python tools/docs/prose.py FILE…` those files. Each finding is
-a line with file, line, what was found and what is better; with findings the exit status is 1. `words.toml` has the words.
-Code and the targets of links are left out. Of tables, only the words are checked.
+`python tools/docs/prose.py` checks every page of the project, `--code` the documentation in its Python and Rust code, and
+`python tools/docs/prose.py FILE…` those files. Each finding is a line with file, line, what was found and what is better; with
+findings the exit status is 1. `words.toml` has the words. Code and the targets of links are left out. Of tables and of
+documentation in code, only the words are checked.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import tomllib
@@ -20,7 +22,13 @@ LONGEST = 35
 """Words of the longest sentence."""
 
 PAGES = ("*.md", "docs/**/*.md", "benches/*/README.md", "packaging/**/*.md", "traces/*.md")
-"""What is checked without arguments."""
+"""Pages that are checked without arguments."""
+
+CODE = ("crates/**/*.rs", "tests/**/*.rs", "python/**/*.py", "tests/**/*.py", "tools/**/*.py")
+"""Code whose documentation `--code` checks."""
+
+FINE_IN_CODE = ("is none",)
+"""Words of the list that documentation in code may have: "`None` if there is none"."""
 
 NOT_YET: tuple[str, ...] = ()
 """Pages that don't pass yet. A page that passes has to be taken off this list."""
@@ -57,6 +65,31 @@ def check(text: str, words: dict[str, str]) -> list[Finding]:
         if not piece.in_table:
             found += too_long(piece)
     return sorted(found, key=lambda finding: finding.line)
+
+
+def check_code(text: str, words: dict[str, str], *, is_python: bool) -> list[Finding]:
+    """What the documentation in a file of Python or Rust should say otherwise, from top to bottom."""
+    words = {word: better for word, better in words.items() if word not in FINE_IN_CODE}
+    documentation = docstrings(text) if is_python else doc_comments(text)
+    found = [finding for piece in pieces(documentation) for finding in avoided(piece, words)]
+    return sorted(found, key=lambda finding: finding.line)
+
+
+def docstrings(text: str) -> str:
+    """The docstrings of Python code, those of attributes included, each on its lines; all other lines are blank."""
+    kept = [""] * (text.count("\n") + 1)
+    lines = text.split("\n")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            end = node.end_lineno or node.lineno
+            kept[node.lineno - 1 : end] = [line.strip().strip('"') for line in lines[node.lineno - 1 : end]]
+    return "\n".join(kept)
+
+
+def doc_comments(text: str) -> str:
+    """The doc comments of Rust code, each on its lines; all other lines are blank."""
+    comments = (re.match(r"\s*//[/!] ?(?!/)(.*)", line) for line in text.split("\n"))
+    return "\n".join(comment[1] if comment else "" for comment in comments)
 
 
 def avoided(piece: Piece, words: dict[str, str]) -> Iterator[Finding]:
@@ -153,6 +186,11 @@ def pages() -> list[Path]:
     return [path for path in found if name(path) not in NOT_YET]
 
 
+def code() -> list[Path]:
+    """The files of code whose documentation is checked."""
+    return sorted({path for glob in CODE for path in ROOT.glob(glob)})
+
+
 def name(path: Path) -> str:
     """The path as seen from the project's folder, where it is below that."""
     path = path.resolve()
@@ -161,14 +199,17 @@ def name(path: Path) -> str:
 
 def report(path: Path, words: dict[str, str]) -> list[str]:
     """The findings of a file, one a line."""
-    findings = check(path.read_text(encoding="utf-8"), words)
+    text = path.read_text(encoding="utf-8")
+    is_code = path.suffix in (".py", ".rs")
+    findings = check_code(text, words, is_python=path.suffix == ".py") if is_code else check(text, words)
     return [f"{name(path)}:{finding.line}: {finding.found} ({finding.better})" for finding in findings]
 
 
 def main(arguments: list[str]) -> int:
-    """Check the files named, or all pages. Returns the exit status."""
+    """Check the files named, all code (`--code`), or all pages. Returns the exit status."""
     words = tomllib.loads(WORDS.read_text(encoding="utf-8"))
-    lines = [line for path in (map(Path, arguments) if arguments else pages()) for line in report(path, words)]
+    files = pages() if not arguments else code() if arguments == ["--code"] else [Path(name) for name in arguments]
+    lines = [line for path in files for line in report(path, words)]
     if not arguments:
         lines += [f"{page}: passes, so take it off NOT_YET" for page in NOT_YET if not report(ROOT / page, words)]
     if lines:

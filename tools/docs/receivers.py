@@ -1,4 +1,4 @@
-"""Figures of receivers and of rate control: simulated links beside data sheets and closed forms."""
+"""Figures of receivers and of rate control: simulated links compared with data sheets and closed forms."""
 
 from __future__ import annotations
 
@@ -73,8 +73,9 @@ def sensitivity(axes: Axes) -> None:
 
 
 def least_power(rate: float) -> float:
-    """dBm at which a tenth of frames of 1000 octets is lost at OFDM's rates, 8 % of 1024 at those of DSSS and CCK: to 0.05 dB, by
-    halving the way between a power that loses all and one that loses nothing."""
+    """dBm at which a tenth of frames of 1000 bytes is lost at OFDM's rates, 8 % of 1024 at those of DSSS and CCK: to
+    0.05 dB, by halving the way between a power that loses all and one that loses nothing.
+    """
     standard, octets, share = ("802.11a", 1000, 0.1) if rate in OFDM else ("802.11b", 1024, 0.08)
     low, high = noise(standard) - 10.0, noise(standard) + 25.0
     while high - low > 0.05:
@@ -84,7 +85,7 @@ def least_power(rate: float) -> float:
 
 
 def lost_share(standard: str, rate: float, octets: int, power: float) -> float:
-    """Of 3000 frames of so many octets, each sent once, at a power in dBm."""
+    """Of 3000 frames of this size, each sent once, at a power in dBm."""
     try:
         found = run(link(standard, power, {"data_rate": rate * 1e6, "retry_limit": {"short": 1}}, octets, 3000))
     except ScenarioError:
@@ -121,7 +122,7 @@ SEEDS, MEETINGS = 4, 100
 
 
 def survivors(rate: int, first: bool, ratio: float) -> list[float]:
-    """Shares of frames of 1000 octets received from one of two senders that can't hear each other, a run each."""
+    """Shares of frames of 1000 bytes received from one of two senders that can't hear each other, a run each."""
     power = noise("802.11a") + ALONE_DB
     # Twice as far apart as from the receiver, with so steep a loss beyond it, they are 60 dB weaker to each other.
     nodes: list[dict[str, Any]] = [{"name": "sink", "placement": {"shape": "points", "at": [[0.0, 0.0]]}}]
@@ -158,7 +159,9 @@ def overlapped(rate: int, first: bool, ratios: Any) -> Any:
 
 
 def rate_control(left: Axes, right: Axes) -> None:
-    """Goodput of what chooses rates beside the best fixed rate, in noise alone and where every frame fades by itself."""
+    """Goodput of rate control compared with the best fixed rate, in noise alone and with independent fading of every
+    frame.
+    """
     for axes, fading, title in (
         (left, "none", "noise alone"),
         (right, "rayleigh", "each frame fades by itself (Rayleigh)"),
@@ -225,7 +228,9 @@ QUANTILES_DB = 10 * np.log10(-np.log1p(-(np.arange(400) + 0.5) / 400))
 def link(
     standard: str, power: float, radio: dict[str, Any], octets: int, frames: int | None, fading: str = "none"
 ) -> Scenario:
-    """Two nodes and UDP in MPDUs of so many octets, which arrive with a power in dBm: so many of them, or as many as fit in 4 s."""
+    """Two nodes and UDP in MPDUs of this size, which arrive with a power in dBm: this number of them, or as many as
+    fit in 4 s.
+    """
     size = octets - HEADERS
     application: dict[str, Any] = {"kind": "adu", "size": size} | ({} if frames is None else {"bytes": frames * size})
     common = {"standard": standard, "reception": "sinr", "tx_power": f"{power - gain(standard):.9f} dBm"}
@@ -237,7 +242,7 @@ def link(
 
 
 HEADERS = 24 + 8 + 20 + 8 + 4
-"""Octets of an MPDU around a datagram's payload: MAC, LLC/SNAP, IPv4, UDP, FCS."""
+"""Bytes of an MPDU around a datagram's payload: MAC, LLC/SNAP, IPv4, UDP, FCS."""
 
 
 def gain(standard: str) -> float:

@@ -1,4 +1,6 @@
-"""Figures of the classical scene of ad hoc routing: the runs that `benches/routing/classical.json` keeps, beside what was published."""
+"""Figures of the classical scene of ad hoc routing: the runs that `benches/routing/classical.json` keeps, compared
+with what was published.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Figures of stations: timing, access by category, interface queues and cards, each beside what it must agree with."""
+"""Figures of stations: timing, access by category, interface queues and cards, each next to what it must agree
+with.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,7 @@ def timing(axes: Axes) -> None:
 
 
 def edca(left: Axes, right: Axes) -> None:
-    """What two categories have of a saturated cell, beside ns-3."""
+    """Shares of two categories in a saturated cell, compared with ns-3."""
     found = {limit: {senders: cell(senders) for senders in NS_3[limit]} for limit in ("1.504 ms",)} | {
         "one frame": ONE_FRAME
     }
@@ -126,7 +128,7 @@ def cell(senders: int) -> tuple[list[float], list[float]]:
 
 
 def queues(left: Axes, right: Axes) -> None:
-    """CoDel's drops beside its control law, and what FQ-CoDel gives to each flow beside fair shares."""
+    """CoDel's drops compared with its control law, and FQ-CoDel's shares of each flow compared with fair shares."""
     control_law(left)
     fair_shares(right)
 
@@ -171,7 +173,7 @@ def drops(interval: float, duration: float) -> int:
 
 
 def fair_shares(axes: Axes) -> None:
-    """What each of eight flows gets that offer more and more, beside max-min fair shares."""
+    """Goodput of each of eight flows that offer more and more, compared with max-min fair shares."""
     rates = np.array([0.1, 0.2, 0.4, 0.8, 1.2, 2.4, 4.8, 9.6])
     carried = 8e-6 * 1472 / theory.saturated_link_cycle("802.11b", 11e6, 2e6, payload=1472)
     axes.plot(rates, np.minimum(rates, fair(rates, carried)), color=COLOURS[0], label="max-min fair")
@@ -211,7 +213,7 @@ def fair(rates: Any, carried: float) -> float:
 
 
 def cards(axes: Axes) -> None:
-    """Bandwidth of the cards of a testbed against the size of a packet, beside what was measured on it."""
+    """Bandwidth of the cards of a testbed against the size of a packet, compared with measurements."""
     sizes = np.array([100, 200, 400, 600, 800, 1000, 1250, 1500])
     fine = np.arange(60, 1501, 10)
     for index, model in enumerate(("pcmcia", "isa")):
@@ -232,6 +234,6 @@ def cards(axes: Axes) -> None:
 
 
 def through(model: str, packet: int) -> float:
-    """Mb/s of IP packets of so many octets from a card to one like it, offered more than it sends."""
+    """Mb/s of IP packets of this size from a card to one like it, offered more than it sends."""
     network = {"radio": {"profile": "wavelan"}, "nodes": ends(5.0, card={"model": model})}
     return goodput(network, {"kind": "bulk", "packet": packet - 28}, None, 10.0) * packet / (packet - 28)

@@ -1,4 +1,6 @@
-"""Figures of applications, wires and infrastructure: simulated links beside the closed forms that they must agree with."""
+"""Figures of applications, wires and infrastructure: simulated links compared with the closed forms that they must
+agree with.
+"""
 
 from __future__ import annotations
 
