@@ -115,7 +115,7 @@ def print_sensitivity(found: Sequence[Sensitivity]) -> None:
         ]
         for one in found
     ]
-    _print(("id", "unsaid", "in place of", "tried", "agree", "its findings"), lines)
+    _print(("id", "parameter", "chosen", "tried", "agree", "its findings"), lines)
 
 
 def _print(

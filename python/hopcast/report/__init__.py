@@ -65,7 +65,7 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
     film = _load(load_film, root / FILM / "run.json") if study is not None and _is_hopcasts(study) else None
     if study is None and run is None:
         raise NothingToReport(
-            f"{root}: neither run.json nor rows.json is there; `hopcast run --out` and `hopcast study --out` write them"
+            f"{root}: there is neither run.json nor rows.json; `hopcast run --out` and `hopcast study --out` write them"
         )
     body: list[str] = []
     found = [] if study is None else _by_experiment(study, known)
@@ -95,7 +95,7 @@ def write_figures(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()
     root = Path(folder)
     study = _load(load_study, root / "rows.json")
     if study is None:
-        raise NothingToReport(f"{root}: rows.json is not there; `hopcast study --out` writes it")
+        raise NothingToReport(f"{root}: there is no rows.json; `hopcast study --out` writes it")
     target = root / "figures"
     with prepared(target):
         for experiment, rows in _by_experiment(study, EXPERIMENTS | {one.id: one for one in own}):
@@ -154,12 +154,13 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
         )
     head = ["", "experiment", "verdict", "agree", "open", "disagree", "only measured", "remarks"]
     return [
-        f"<h1>hopcast: {'measured beside the papers' if _is_hopcasts(study) else 'a study'}</h1>",
+        f"<h1>hopcast: {'results compared with the papers' if _is_hopcasts(study) else 'a study'}</h1>",
         f'<p class="lead">Every number below was simulated for this page, {FORMS[amount, _is_hopcasts(study)]}.</p>',
-        "<p>A <em>value</em> of a paper agrees (<em>within</em>) where the measured one is within a factor of 1.5, or within 5 "
-        "points for a percentage. A <em>claim</em> <em>holds</em> where its inequality does. A cell is <em>inconclusive</em> "
-        "where the 95 % confidence interval crosses the line. An experiment's verdict is that of its median cell. A <em>claim</em> is what an "
-        "experiment is about; a <em>remark</em> is a further sentence of its paper, whose line was set before it was run, and counts for no verdict.</p>",
+        "<p>A measured value agrees with the paper's <em>value</em> (<em>within</em>) within a factor of 1.5, or within 5 "
+        "points for a percentage. A <em>claim</em> is a statement of the paper that the experiment tests; it <em>holds</em> if its "
+        "inequality does. A cell is <em>inconclusive</em> if the 95 % confidence interval crosses the threshold. An experiment's "
+        "verdict is that of its median cell. A <em>remark</em> is another sentence of the paper; its threshold was set before the "
+        "run, and it counts for no verdict.</p>",
         *(tables.table(head, lines, numbers=(3, 4, 5, 6, 7)) for _ in lines[:1]),
         *(
             f"<p>{escape(sentence)}</p>"
@@ -192,15 +193,23 @@ def _sensitivity(found: Sequence[Sensitivity], known: Container[str]) -> list[st
     counts = Counter(one.answer for one in found)
     return [
         '<section id="sensitivity">',
-        "<h2>What the papers leave unsaid</h2>",
-        "<p>Where a paper does not state a parameter, an experiment runs with one value, named in its parameters. Here others that are "
-        "as plausible are tried, one at a time. A finding <em>depends</em> on it where it holds, or its values are within, under one of "
-        "the two and fails, or they differ, under the other (claims that test one sentence have one vote, and so have all values); it "
-        "is <em>open</em> where an interval crosses the line under one of the two.</p>",
-        f"<p>Of {len(found)} trials {counts['depends']} change a finding, {counts['does not']} change none, and of "
-        f"{counts['open']} it can't be said.</p>",
+        "<h2>Parameters that the papers do not state</h2>",
+        "<p>Where a paper does not state a parameter, an experiment runs with one value, named in its parameters. This section tries other "
+        "plausible values, one at a time. A finding <em>depends</em> on the value if it holds (or its values are within) under one of "
+        "the two, and fails (or they differ) under the other. Claims that test one sentence have one vote, and so have all values. A "
+        "finding is <em>open</em> if an interval crosses the threshold under one of the two.</p>",
+        f"<p>Of {len(found)} trials {counts['depends']} change a finding, {counts['does not']} change none, and "
+        f"{counts['open']} are undecided.</p>",
         tables.table(
-            ["", "unsaid", "in place of", "tried, and why", "rows that agree", "findings", "which turn"],
+            [
+                "",
+                "parameter",
+                "chosen value",
+                "tried value, and why",
+                "rows that agree",
+                "findings",
+                "findings that change",
+            ],
             lines,
             kind="rows",
         ),
@@ -293,7 +302,7 @@ def _row_table(rows: Sequence[Row]) -> list[str]:
         ]
         for row in rows
     ]
-    head = ["case", "metric", "paper", "measured", "beside the paper", "verdict", "note"]
+    head = ["case", "metric", "paper", "measured", "compared with the paper", "verdict", "note"]
     return [tables.table(head, lines, numbers=(2, 3, 4), kind="rows")]
 
 
