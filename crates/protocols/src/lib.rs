@@ -2,9 +2,10 @@
 //!
 //! # The contract of every machine
 //!
-//! * `handle_*(…, now)` brings something in: a packet, a timer that is due, a request of the user.
-//! * `poll_output(…)` takes one thing out: a packet to send, an event for the user. It returns `None` when nothing is left.
-//! * `poll_timeout()` is the instant of the next timer, or `None`: what is due is due *at* that instant, never before.
+//! * `handle_*(…, now)` passes in an input: a packet, a timer that is due, a request of the user.
+//! * `poll_output(…)` takes out one output: a packet to send, an event for the user. It returns `None` when nothing is
+//!   left.
+//! * `poll_timeout()` is the time of the next timer, or `None`: a timer is due *at* that time, never before.
 //! * `on_*` reports a fact to a strategy (for example [`transport::tcp`]'s congestion control) and produces no output itself.
 //!
 //! A driver makes one change, drains `poll_output` until it returns `None`, reads `poll_timeout` again, and only then
@@ -12,11 +13,11 @@
 //! The one exception is the answer to an output, such as a read when data has arrived: it may come while the rest still waits.
 //! A debug build panics when a packet, a message or a timer is handled while outputs wait.
 //!
-//! Each call does a bounded amount of work. Randomness comes from a generator that the machine is handed.
+//! Each call does a bounded amount of work. Randomness comes from a generator that the caller provides.
 //!
 //! # A first example
 //!
-//! Two ends of a TCP connection, driven by hand: what one end transmits is handed to the other.
+//! Two ends of a TCP connection, driven by hand: the driver passes the output of one end to the other.
 //!
 //! ```
 //! use hopcast_protocols::time::Instant;
@@ -46,8 +47,8 @@
 //!
 //! # A whole one
 //!
-//! Three nodes in a line run AODV. A driver has what a machine lacks: a clock, and the links. Here the clock jumps from timer to
-//! timer, and each node hears its neighbours at once.
+//! Three nodes in a line run AODV. The driver adds what a machine lacks: a clock, and the links. Here the clock jumps
+//! from timer to timer, and each node hears its neighbours at once.
 //!
 //! ```
 //! use std::collections::VecDeque;
@@ -118,7 +119,7 @@
 //! assert_eq!(nodes[0].next_hop(address(2), now).map(|hop| hop.address), Some(address(1)));
 //! ```
 //!
-//! [`testkit`] has a clock, links with impairments and a pair of peers ready made, behind the feature of that name.
+//! [`testkit`] has a clock, links with impairments and a pair of peers, behind the feature of that name.
 
 pub mod application;
 pub mod arp;

@@ -1,11 +1,11 @@
-//! Applications: what writes to a transport, passes on, and reads, as state machines.
+//! Applications as state machines: they write to a transport, forward, and read.
 //!
-//! An [`Application`] says how much it wants to write now ([`Application::poll_write`]); the driver hands that to the transport
-//! and reports when the call has returned ([`Application::handle_written`]), which for a blocking one may be later. What has a
-//! deadline is written with the instant when it expires ([`Application::expires`]), which goes with the packet. An application that
-//! answers another one is told of what has come from it ([`Application::handle_received`]).
+//! An [`Application`] says how much it wants to write now ([`Application::poll_write`]). The driver passes that to the
+//! transport, and reports when the call has returned ([`Application::handle_written`]), which may be later if it blocks.
+//! Data with a deadline has an expiry time ([`Application::expires`]), which goes with the packet. An application that
+//! answers another one is told what arrives from it ([`Application::handle_received`]).
 //!
-//! At the other end, a [`Player`] turns the arrival of media into a display, and counts where that had to stop.
+//! At the other end, a [`Player`] turns arriving media into a display, and counts its stops.
 
 mod adu;
 mod audio;
@@ -33,12 +33,12 @@ use crate::time::Instant;
 
 /// Writes an application's data into a flow, over any transport.
 ///
-/// Over UDP and DCCP each write is a datagram, which forward error correction may protect; over TCP it is bytes of a stream. A write
-/// that blocks ([`Self::is_blocking`]) is reported once the transport has taken it; of another one, what the transport has no room for
-/// is lost.
+/// Over UDP and DCCP each write is a datagram, which forward error correction may protect; over TCP it is bytes of a
+/// stream. The driver reports a blocking write ([`Self::is_blocking`]) once the transport has accepted it; a non-blocking
+/// one loses the data for which the transport has no room.
 ///
-/// The driver asks [`Self::poll_write`] when [`Self::poll_timeout`] has come, makes the write, and reports it with
-/// [`Self::handle_written`]; several writes may be due at one instant.
+/// At the time of [`Self::poll_timeout`], the driver asks [`Self::poll_write`], makes the write, and reports it with
+/// [`Self::handle_written`]; several writes may be due at the same time.
 pub trait Application: fmt::Debug {
     /// Bytes, at least 1, of the write that the application would make at `now`; `None` before its time and after its end. The answer
     /// stays the same until [`Self::handle_written`].
@@ -47,35 +47,35 @@ pub trait Application: fmt::Debug {
     /// The write that [`Self::poll_write`] named has returned at `now`, accepted or, for an application that never blocks, refused.
     fn handle_written(&mut self, now: Instant);
 
-    /// When the application next wants to write; `None` after its end; [`Instant::MAX`] if it waits for what it may receive. May be in
-    /// the past while a write is blocked.
+    /// Time of the next write; `None` after the application's end; [`Instant::MAX`] if it waits for data that it may
+    /// receive. May be in the past while a write is blocked.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// `octets` have arrived at `now` of the flow that this application listens to, if it listens to one: a datagram, or, of a stream,
-    /// what could be read at once. Told from the start of the application to its end or stop. May change when the next write is due and
-    /// what it is, unless that is due already.
+    /// `octets` have arrived at `now` on the flow that this application listens to, if any: a datagram, or, of a stream,
+    /// the bytes that could be read at once. Called from the start of the application to its end or stop. May change the
+    /// next write and its time, unless that write is due already.
     fn handle_received(&mut self, _octets: u32, _now: Instant) {}
 
-    /// Bytes that no write exceeds: a transport of datagrams must be able to carry them.
+    /// Size limit of writes in bytes: a transport of datagrams must be able to carry them.
     fn largest_write(&self) -> u32;
 
-    /// The instant from which what [`Self::poll_write`] named is not worth sending any more; `None`: never. Asked before
-    /// [`Self::handle_written`]. UDP alone keeps to it.
+    /// Time after which the write of [`Self::poll_write`] is no longer worth sending; `None`: never. Called before
+    /// [`Self::handle_written`]. It has an effect over UDP only.
     fn expires(&self) -> Option<Instant> {
         None
     }
 
-    /// Whether there is a certain amount to write, with which the application ends.
+    /// Whether the application ends after a certain amount.
     fn is_finite(&self) -> bool {
         false
     }
 
-    /// Whether a write waits until the transport has room, rather than being refused.
+    /// Whether a write waits until the transport has room, instead of being refused.
     fn is_blocking(&self) -> bool {
         false
     }
 
-    /// How far each write takes the media, if it is media that a [`Player`] can show.
+    /// Playing time of each write, for media that a [`Player`] can show.
     fn timeline(&self) -> Option<Timeline> {
         None
     }

@@ -1,35 +1,36 @@
-//! Routing: who is the next hop towards a destination.
+//! Routing: finds the next hop towards a destination.
 //!
-//! [`fixed`] computes routes once, from who can hear whom. All others are protocols of one shape, [`Routing`]: machines that
-//! exchange messages with their neighbours.
+//! [`fixed`] computes routes once, from the nodes that hear each other. All others are protocols with the trait
+//! [`Routing`]: machines that exchange messages with their neighbours.
 //!
 //! # What a driver does
 //!
-//! A driver, which is a simulated host or a real one, has the packets; a protocol sees of each what [`Packet`] tells.
+//! A driver, which is a simulated host or a real one, holds the packets; a protocol sees of each the fields of
+//! [`Packet`].
 //!
-//! * It asks [`Routing::handle_packet`] about every packet that the node sends or passes on, and does what the [`Verdict`]
-//!   says. Packets that wait for a route stay with the driver, in a bounded queue ([`queue`]).
+//! * It asks [`Routing::handle_packet`] about every packet that the node sends or forwards, and follows the [`Verdict`].
+//!   Packets that wait for a route stay with the driver, in a bounded queue ([`queue`]).
 //! * It shows packets that have arrived ([`Routing::handle_arrival`]), and delivers them if the [`Arrival`] says so.
-//! * It hands over messages ([`Routing::handle_message`]) and what the links below report ([`LinkEvent`]).
-//! * It sends, releases and drops what [`Routing::poll_output`] says.
+//! * It passes in messages ([`Routing::handle_message`]) and reports of the links below ([`LinkEvent`]).
+//! * It sends, releases and drops as [`Routing::poll_output`] asks.
 //!
 //! # How a protocol is laid out
 //!
-//! The folders of all protocols have one shape:
+//! The folders of all protocols have the same structure:
 //!
 //! | module | has |
 //! |---|---|
 //! | `mod` | the state of one node, and [`Routing`] for it |
 //! | `config` | parameters, with their sources |
-//! | `table` | routes and what they are computed from |
+//! | `table` | routes and the data from which they are computed |
 //! | `neighbours` | the neighbours and the links to them |
-//! | `messages` | each message: what it does on arrival, and how it is sent |
-//! | `timers` | what is due when |
+//! | `messages` | each message: its effect on arrival, and sending it |
+//! | `timers` | due times |
 //! | `discovery`, `forwarding`, `maintenance` | in protocols that find routes on demand: searches, data packets, broken links |
 //! | `header` | in DSR: the header before the data of a packet |
 //!
-//! Messages are bytes, in the protocol's standard format: what travels is the same in a simulation, in a capture and between
-//! real hosts, and a protocol of somebody else needs no place in a list of message types.
+//! Messages are bytes, in the protocol's standard format: they are the same in a simulation, in a capture and between
+//! real hosts, and a custom protocol needs no place in a list of message types.
 
 pub mod aodv;
 pub mod dsdv;
@@ -48,9 +49,9 @@ use std::sync::Arc;
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
-/// Packets of a host that wait for a route (ns-2.35, `aodv/aodv_rqueue.h`, and RFC 4728, section 9).
+/// Largest number of a host's packets that wait for a route (ns-2.35, `aodv/aodv_rqueue.h`, and RFC 4728, section 9).
 pub const ROUTE_QUEUE_PACKETS: u32 = 64;
-/// For how long a packet waits for a route (SendBufferTimeout of RFC 4728, section 9; the same in ns-2.35's AODV).
+/// Time for which a packet waits for a route (SendBufferTimeout of RFC 4728, section 9; the same in ns-2.35's AODV).
 pub const ROUTE_QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One routing protocol at one node.
@@ -58,39 +59,43 @@ pub const ROUTE_QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The contract of [all machines](crate) holds: after each `handle_*` the driver drains [`Self::poll_output`] and then reads
 /// [`Self::poll_timeout`].
 pub trait Routing: Any + fmt::Debug + Send {
-    /// How the protocol's messages travel.
+    /// Encapsulation of the protocol's messages.
     fn encapsulation(&self) -> Encapsulation;
 
-    /// What to do with a packet that this node has made, or that it is to pass on; its time to live has been counted down.
+    /// Decides on a packet that this node has created, or should forward; the driver has already decremented its time to
+    /// live.
     ///
     /// The driver asks again, in order, about packets that wait for a destination once [`Output::Found`] names it.
     fn handle_packet(&mut self, packet: &Packet<'_>, now: Instant) -> Verdict;
 
-    /// A packet with data for this node has arrived; what is to be done with it.
+    /// Decides on a packet with data for this node that has arrived.
     fn handle_arrival(&mut self, _packet: &Packet<'_>, _now: Instant) -> Arrival {
         Arrival::Deliver
     }
 
-    /// No packet waits for a route to `destination` any more: a search for one may end. Where that is never said it goes on.
+    /// No packet waits for a route to `destination` any more, so a search for one may end. Without this call it
+    /// continues.
     fn handle_abandoned(&mut self, _destination: Ipv4Addr, _now: Instant) {}
 
     /// A message has arrived: [`Packet::octets`] is all of it.
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant);
 
-    /// A packet from the neighbour [`Packet::from`] to another one, `receiver`, was heard. Only if [`Self::is_promiscuous`].
+    /// The node has overheard a packet from the neighbour [`Packet::from`] to another one, `receiver`. Only if
+    /// [`Self::is_promiscuous`].
     fn handle_overheard(&mut self, _packet: &Packet<'_>, _receiver: Ipv4Addr, _now: Instant) {}
 
     /// Something happened to a link. The verdict is on the packet that the event carries, if it carries one with data; a
     /// message is gone.
     fn handle_link_event(&mut self, event: &LinkEvent<'_>, now: Instant) -> Verdict;
 
-    /// It is [`Self::poll_timeout`], or later. Must move that on: the driver calls as long as something is due now.
+    /// The time of [`Self::poll_timeout`] has come or has passed. Must move that time on: the driver calls this again
+    /// while something is due now.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// When [`Self::handle_timeout`] is due; at once, if that has passed.
+    /// Time at which to call [`Self::handle_timeout`]; at once if it has passed.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// The next thing to be done.
+    /// Takes out the next action.
     #[must_use = "an output that is not carried out is lost"]
     fn poll_output(&mut self) -> Option<Output>;
 
@@ -104,20 +109,22 @@ pub trait Routing: Any + fmt::Debug + Send {
         Vec::new()
     }
 
-    /// Length of the header that a packet of this node for `destination` would get before its data now, in bytes: a packet that is
-    /// cut into fragments leaves room for it in each. 0 where there is no route, and unless it is [`Encapsulation::Ip`].
+    /// Length in bytes of the header that a packet of this node for `destination` would now get before its data: a packet
+    /// that is cut into fragments leaves room for it in each. 0 without a route, and with encapsulations other than
+    /// [`Encapsulation::Ip`].
     fn header_len(&mut self, _destination: Ipv4Addr, _now: Instant) -> usize {
         0
     }
 
-    /// Whether the protocol wants to hear packets that neighbours send to each other.
+    /// Whether the protocol wants to see packets that neighbours send to each other.
     fn is_promiscuous(&self) -> bool {
         false
     }
 }
 
-/// Reads what a message at this node is likely to need, so that a simulator with many nodes can have the processor fetch it for all
-/// receivers of a broadcast at once. The result has no meaning; who uses it keeps the reads from being optimised away.
+/// Reads what a message at this node is likely to need, so that a simulator with many nodes can have the processor fetch
+/// it for all receivers of a broadcast at once. The result has no meaning; the caller only keeps the compiler from
+/// removing the reads.
 #[doc(hidden)]
 #[inline]
 pub fn prefetch(protocol: &dyn Routing) -> u64 {
@@ -125,38 +132,38 @@ pub fn prefetch(protocol: &dyn Routing) -> u64 {
     protocol.downcast_ref::<aodv::Aodv>().map_or(0, aodv::Aodv::prefetch)
 }
 
-/// What a protocol is told of the node that it serves.
+/// Information about the node that a protocol serves.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The address of the node, the same on all interfaces.
     pub address: Ipv4Addr,
     /// Number of its interfaces; they are counted from zero.
     pub interfaces: u32,
-    /// For jitter and whatever else the protocol draws.
+    /// Random numbers for jitter and other draws of the protocol.
     pub random: Stream,
 }
 
-/// A neighbour, and the interface that leads there.
+/// A neighbour, and the interface that leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NextHop {
-    /// Place of the interface among those of the node.
+    /// Index of the interface at the node.
     pub interface: u32,
     /// The neighbour.
     pub address: Ipv4Addr,
 }
 
-/// The way to a destination.
+/// A route to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Where it leads.
+    /// The destination.
     pub destination: Ipv4Addr,
-    /// The neighbour on the way.
+    /// The next hop.
     pub hop: NextHop,
     /// Hops to the destination, as far as this node knows.
     pub hops: u32,
 }
 
-/// How the messages of a protocol travel.
+/// Encapsulation of a protocol's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encapsulation {
     /// In UDP, from this port to this port.
@@ -169,12 +176,12 @@ pub enum Encapsulation {
         /// Protocol number (IANA, "Assigned internet protocol numbers").
         protocol: u8,
     },
-    /// Behind an ARP packet, without IP: the sender's addresses are that packet's, so that each message shows both. A message to
-    /// all is a request, one to a neighbour a reply. Not over interfaces without hardware addresses.
+    /// After an ARP packet, without IP: the sender's addresses are that packet's, so that each message shows both. A
+    /// message to all is a request, one to a neighbour a reply. Does not work on interfaces without hardware addresses.
     Arp,
 }
 
-/// What a routing protocol sees of an IP packet.
+/// The parts of an IP packet that a routing protocol sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
     /// Source address.
@@ -183,76 +190,77 @@ pub struct Packet<'a> {
     pub destination: Ipv4Addr,
     /// Time to live.
     pub ttl: u8,
-    /// The neighbour that it came from; `None`: this node has made it, or an interface has given it back, and then `source` tells whose
-    /// it is.
+    /// The neighbour that sent it; `None`: this node created it, or an interface returned it, and then `source` is its
+    /// origin.
     pub from: Option<NextHop>,
-    /// Of a message: all of it. Of a packet with data: the header that the protocol has put before the data. Otherwise empty.
+    /// For a message: all its bytes. For a packet with data: the header that the protocol put before the data. Otherwise
+    /// empty.
     pub octets: &'a [u8],
-    /// Whether it carries data, behind `octets`; otherwise it is a message.
+    /// Whether it carries data after `octets`; otherwise it is a message.
     pub has_data: bool,
     /// IP protocol number of the data; 0 without data.
     pub protocol: u8,
-    /// Identification in the IP header: the same wherever the packet is seen.
+    /// Identification in the IP header: the same at all nodes.
     pub identification: u16,
     /// Fragment offset in the IP header, in bytes.
     pub fragment_offset: u16,
 }
 
-/// What is to be done with a packet.
+/// What to do with a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes to a neighbour.
+    /// Send it to a neighbour.
     Forward(Forward),
-    /// It waits for a route to its destination.
+    /// Keep it until there is a route to its destination.
     Wait,
-    /// There is no route, and none will be looked for.
+    /// Drop it: there is no route, and the protocol will not look for one.
     Drop,
 }
 
-/// What is to be done with a packet that has arrived.
+/// What to do with a packet that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// The node takes it.
+    /// Deliver it to the node.
     Deliver,
-    /// The header before its data forbids to take it. Only under [`Encapsulation::Ip`].
+    /// Drop it: the header before its data does not allow delivery. Only under [`Encapsulation::Ip`].
     Drop,
 }
 
-/// Where a packet goes, and what goes before its data.
+/// Destination of a packet's next hop, and the header before its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forward {
-    /// The neighbour that is to receive it.
+    /// The receiving neighbour.
     pub hop: NextHop,
-    /// Header before its data, in place of the one that it came with. Only under [`Encapsulation::Ip`].
+    /// Header to put before the data, replacing the one that the packet came with. Only under [`Encapsulation::Ip`].
     pub header: Option<Arc<[u8]>>,
     /// The driver keeps a copy under this name until [`Output::Release`] or [`Output::Recall`].
     pub held: Option<Token>,
 }
 
 impl Forward {
-    /// To `hop`, as it is.
+    /// To `hop`, unchanged.
     pub const fn to(hop: NextHop) -> Self {
         Self { hop, header: None, held: None }
     }
 }
 
-/// Name of a packet of which the driver keeps a copy; chosen by the protocol, each used once.
+/// Identifier of a packet of which the driver keeps a copy; the protocol chooses it, and uses each once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(pub u32);
 
-/// What a protocol wants done.
+/// An action that a protocol asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Send a message.
     Send(Message),
-    /// There is a route to this destination: ask again about the packets that wait for one.
+    /// A route to this destination exists: ask again about the packets that wait for one.
     Found(Ipv4Addr),
     /// No route to this destination was found: drop the packets that wait for one.
     NotFound(Ipv4Addr),
-    /// Nothing can be sent to this neighbour any more: each packet that still waits at the interface for it comes back as
+    /// This neighbour is unreachable: packets for it that still wait at the interface come back as
     /// [`LinkEvent::QueuePurged`].
     Purge(NextHop),
-    /// Send the copy with this name once more, to the same neighbour and with the same header.
+    /// Send the copy with this identifier again, to the same neighbour and with the same header.
     Resend(Token),
     /// Forget the copy with this name.
     Release(Token),
@@ -260,14 +268,14 @@ pub enum Output {
     Recall(Token),
 }
 
-/// A message to be sent.
+/// A message to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Source address of the IP packet; `None`: this node.
     pub source: Option<Ipv4Addr>,
     /// Destination address of the IP packet.
     pub destination: Ipv4Addr,
-    /// The neighbour that is to receive it; with the broadcast address: all on that interface. `None`: all, on all interfaces.
+    /// The receiving neighbour; with the broadcast address: all on that interface. `None`: all, on all interfaces.
     pub hop: Option<NextHop>,
     /// Time to live of the IP packet.
     pub ttl: u8,
@@ -276,18 +284,18 @@ pub struct Message {
 }
 
 impl Message {
-    /// To all neighbours, no further.
+    /// A message to all neighbours, no further.
     pub fn to_neighbours(octets: impl Into<Arc<[u8]>>) -> Self {
         Self { source: None, destination: Ipv4Addr::BROADCAST, hop: None, ttl: 1, octets: octets.into() }
     }
 
-    /// To one neighbour.
+    /// A message to one neighbour.
     pub fn to(hop: NextHop, octets: impl Into<Arc<[u8]>>) -> Self {
         Self { source: None, destination: hop.address, hop: Some(hop), ttl: 1, octets: octets.into() }
     }
 }
 
-/// What the links report.
+/// An event that a link reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEvent<'a> {
     /// The interface has given up a packet for a neighbour after all its attempts.
@@ -297,14 +305,14 @@ pub enum LinkEvent<'a> {
         /// The packet.
         packet: Packet<'a>,
     },
-    /// The interface has given back a packet that it had not begun to send, after [`Output::Purge`].
+    /// The interface has returned a packet that it had not begun to send, after [`Output::Purge`].
     QueuePurged {
         /// The neighbour.
         hop: NextHop,
         /// The packet.
         packet: Packet<'a>,
     },
-    /// The interface says that a neighbour has gone.
+    /// The interface reports that a neighbour has gone.
     NeighbourLost(NextHop),
 }
 
