@@ -586,7 +586,7 @@ fn wrong_input_is_told_with_what_would_be_right() {
         (&["--interface", "r0", "--network", "10.0.0.1/24"], "its network is 10.0.0.0/24"),
         (&["--interface", "r0", "--key", "/nowhere"], "/nowhere"),
         (&["--interface", "r0", "--metrics", "0.0.0.0:9654"], "loopback"),
-        (&["--interface", "r0", "--protocol", "rip"], "aodv, dsdv, olsr"),
+        (&["--interface", "r0", "--protocol", "rip"], "there are \"aodv\", \"dsdv\", \"olsr\""),
     ] {
         let output = net.run(0, arguments);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
