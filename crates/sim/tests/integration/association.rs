@@ -293,7 +293,7 @@ fn what_is_not_for_the_air_is_refused() {
         Scenario::parse(&source, &[]).unwrap_err().to_string()
     };
     let text = refused(&corridor("association = \"passive\"\nbeacon_interval = \"100 ms\"", STANDING, "1 s"));
-    assert!(text.contains("radio.beacon_interval") && text.contains("no whole number of time units"), "{text}");
+    assert!(text.contains("radio.beacon_interval") && text.contains("is not a whole number of time units"), "{text}");
     let text = refused(&corridor("beacon_interval = \"102.4 ms\"", STANDING, "1 s"));
     assert!(text.contains("association is implicit"), "{text}");
     let routed = format!("{STANDING}\nrouting = {{ protocol = \"aodv\" }}");
