@@ -1,6 +1,7 @@
 //! The Python module `hopcast._core`: conversion, nothing else. People import `hopcast`.
 
 mod error;
+mod examples;
 mod extensions;
 mod live;
 mod meter;
@@ -14,6 +15,8 @@ mod stream;
 /// The simulator. Conversion only: what people use is `hopcast`.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::examples::examples;
     #[pymodule_export]
     use super::extensions::{PyStream, PyStreams};
     #[pymodule_export]

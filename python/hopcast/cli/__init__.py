@@ -22,7 +22,7 @@ COMPLETION = "_HOPCAST_COMPLETE"
 class Commands(click.Group):
     """The commands by name, each in a separate module that click loads on the first call."""
 
-    names = ("run", "study", "report", "compare", "emulate", "node", "probe", "stream", "key", "schema")
+    names = ("run", "study", "report", "compare", "emulate", "node", "probe", "stream", "key", "init", "schema")
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.names)
@@ -36,6 +36,8 @@ class Commands(click.Group):
             from hopcast.cli.report import command
         elif name == "compare":
             from hopcast.cli.compare import command
+        elif name == "init":
+            from hopcast.cli.init import command
         elif name == "schema":
             from hopcast.cli.schema import command
         elif name in ("emulate", "node", "probe", "stream", "key"):
