@@ -111,6 +111,33 @@ Flow = TypedDict(
 """Streams of data between nodes."""
 
 
+class Queue(TypedDict, total=False):
+    """Interface queue of each node."""
+
+    discipline: Literal["drop-tail", "priority", "codel", "fq-codel"]
+    interval: Quantity
+    packets: int
+    quantum: Quantity
+    target: Quantity
+
+
+class Trace(TypedDict, total=False):
+    """File that says how the capacity, the delay or the loss changes in time."""
+
+    end: Literal["stay", "repeat"]
+    file: str
+
+
+class Back(TypedDict, total=False):
+    """What differs in the direction from the second node to the first."""
+
+    delay: Quantity | Sequence[tuple[Quantity, Quantity]]
+    loss: float | Sequence[tuple[Quantity, float]]
+    queue: Queue
+    rate: Quantity | Sequence[tuple[Quantity, Quantity]]
+    trace: Trace
+
+
 class LinkQueue(TypedDict, total=False):
     """Drop-tail queue of each direction."""
 
@@ -120,11 +147,13 @@ class LinkQueue(TypedDict, total=False):
 class Link(TypedDict, total=False):
     """Wires between nodes."""
 
+    back: Back
     between: Sequence[str]
-    delay: Quantity
-    loss: float
+    delay: Quantity | Sequence[tuple[Quantity, Quantity]]
+    loss: float | Sequence[tuple[Quantity, float]]
     queue: LinkQueue
-    rate: Quantity
+    rate: Quantity | Sequence[tuple[Quantity, Quantity]]
+    trace: Trace
 
 
 class Arp(TypedDict, total=False):
@@ -309,16 +338,6 @@ class Propagation(TypedDict, total=False):
     reference_distance: Quantity
     name: str
     parameters: Mapping[str, Any]
-
-
-class Queue(TypedDict, total=False):
-    """Interface queue of each node."""
-
-    discipline: Literal["drop-tail", "priority", "codel", "fq-codel"]
-    interval: Quantity
-    packets: int
-    quantum: Quantity
-    target: Quantity
 
 
 class RetryLimit(TypedDict, total=False):

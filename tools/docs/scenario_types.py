@@ -86,10 +86,11 @@ def hint(path: str, entry: dict[str, Any], classes: dict[str, str]) -> str:
         return declare(path, entry, classes)
     if words(entry):
         return f"Literal[{', '.join(json.dumps(word) for word in words(entry))}]"
+    if "x-steps" in entry:
+        one = "Quantity" if "x-quantity" in entry else "float"
+        return f"{one} | Sequence[tuple[Quantity, {one}]]"
     if "x-quantity" in entry:
         return "Quantity | Sequence[Quantity]" if "items" in entry else "Quantity"
-    if "items" in entry:
-        return "float | Sequence[tuple[Quantity, float]]"
     return {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}[entry["type"]]
 
 

@@ -62,7 +62,7 @@ pub fn ports(scenario: &Scenario) -> Ports {
 pub fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
     let wire = |link: usize, direction: u64| {
         let random = Stream::new(seed, Purpose::LinkLoss, link as u64, direction);
-        Wire::new(scenario.links[link].config, random)
+        Wire::new(scenario.links[link].configs[direction as usize].clone(), random)
     };
     (0..scenario.links.len()).flat_map(|link| [wire(link, 0), wire(link, 1)]).collect()
 }

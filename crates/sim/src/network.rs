@@ -85,7 +85,7 @@ impl Network {
                 }
                 Attachment::Wire(wire) => {
                     let link = &scenario.links[*wire as usize / 2];
-                    Interface { mtu: link.mtu, queue_packets: link.config.queue_packets }
+                    Interface { mtu: link.mtu, queue_packets: link.configs[*wire as usize % 2].queue_packets }
                 }
             };
             ports.attachments(node).iter().map(interface).collect()

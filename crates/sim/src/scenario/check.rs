@@ -58,7 +58,7 @@ impl Checker<'_> {
             },
             Form::WholeNumber => self.whole_number(schema, value, path),
             Form::Number => self.number(schema, value, path),
-            Form::Steps => self.steps(schema, value, path),
+            Form::Steps(dimension) => self.steps(schema, dimension, value, path),
             Form::Text => self.text(schema, value, path),
         }
         self.as_text(schema, value, path)
@@ -83,12 +83,12 @@ impl Checker<'_> {
             Form::Choice(_) | Form::Text => "is not a string",
             Form::List => "is not a list",
             Form::Quantity(_) => "is neither a string nor a number",
-            Form::Range(_) => "is neither a string, a number nor a list",
+            Form::Range(_) | Form::Steps(Some(_)) => "is neither a string, a number nor a list",
             Form::Table | Form::Tagged(..) | Form::Free => "is not a table",
             Form::WholeNumber => "is not a whole number",
             Form::Number => "is not a number",
             Form::Flag => "is neither true nor false",
-            Form::Steps => "is neither a number nor a list",
+            Form::Steps(None) => "is neither a number nor a list",
         };
         self.report(path, problem, Some(wanted));
     }
@@ -151,12 +151,12 @@ impl Checker<'_> {
         let _ = self.limits(schema, number, &|limit| limit, &|v| v.to_string(), path);
     }
 
-    fn steps(&mut self, schema: &Value, value: &Value, path: &mut Path) {
-        let Value::Array(steps) = value else { return self.number(schema, value, path) };
+    fn steps(&mut self, schema: &Value, dimension: Option<Dimension>, value: &Value, path: &mut Path) {
+        let Value::Array(steps) = value else { return self.step(schema, dimension, value, path) };
         if steps.is_empty() {
             return self.report(path, "has no steps", Some(wanted(schema)));
         }
-        let [time, share] = [0, 1].map(|place| &schema["items"]["prefixItems"][place]);
+        let [time, one] = [0, 1].map(|place| &schema["items"]["prefixItems"][place]);
         for (place, step) in steps.iter().enumerate() {
             path.push(place.to_string());
             match step.as_array().map(Vec::as_slice) {
@@ -165,12 +165,19 @@ impl Checker<'_> {
                     self.quantity(time, Dimension::Time, at, path);
                     path.pop();
                     path.push("1".into());
-                    self.number(share, value, path);
+                    self.step(one, dimension, value, path);
                     path.pop();
                 }
-                _ => self.report(path, "is not a pair", Some("[time, number]".into())),
+                _ => self.report(path, "is not a pair", Some(pair(dimension))),
             }
             path.pop();
+        }
+    }
+
+    fn step(&mut self, schema: &Value, dimension: Option<Dimension>, value: &Value, path: &Path) {
+        match dimension {
+            None => self.number(schema, value, path),
+            Some(dimension) => self.quantity(schema, dimension, value, path),
         }
     }
 
@@ -388,9 +395,18 @@ fn wanted(schema: &Value) -> String {
         Form::Number => "a number".into(),
         Form::Flag => "true or false".into(),
         Form::Free => "a table".into(),
-        Form::Steps => "a number, or a list of [time, number]".into(),
+        Form::Steps(None) => format!("a number, or a list of {}", pair(None)),
+        Form::Steps(Some(dimension)) => {
+            let example = format!("{} such as \"{}\"", dimension.name(), dimension.example());
+            format!("{example}, or a list of {}", pair(Some(dimension)))
+        }
         Form::Text => "a string".into(),
     }
+}
+
+/// What a step is, for messages.
+fn pair(dimension: Option<Dimension>) -> String {
+    format!("[time, {}]", dimension.map_or("number", |dimension| &dimension.name()[2..]))
 }
 
 fn one_of(words: &[&str]) -> String {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::quantity::{self, Dimension, Shares};
+use super::quantity::{self, Dimension, Rate, Stepped, Steps, Time};
 
 /// The form of value that a schema accepts.
 pub(super) enum Form<'a> {
@@ -18,8 +18,8 @@ pub(super) enum Form<'a> {
     List,
     WholeNumber,
     Number,
-    /// A number, or a list of `[time, number]`.
-    Steps,
+    /// A number or a quantity, or a list of `[time, value]`.
+    Steps(Option<Dimension>),
     Text,
     /// `true` or `false`.
     Flag,
@@ -29,7 +29,11 @@ pub(super) enum Form<'a> {
 
 /// The form of value that `schema` accepts.
 pub(super) fn form(schema: &Value) -> Form<'_> {
-    if let Some(dimension) = schema[quantity::DIMENSION_KEY].as_str().and_then(quantity::dimension_of) {
+    let dimension = schema[quantity::DIMENSION_KEY].as_str().and_then(quantity::dimension_of);
+    if schema.get(quantity::STEPS_KEY).is_some() {
+        return Form::Steps(dimension);
+    }
+    if let Some(dimension) = dimension {
         let is_range = schema.get(quantity::RANGE_KEY).is_some();
         return if is_range { Form::Range(dimension) } else { Form::Quantity(dimension) };
     }
@@ -42,9 +46,6 @@ pub(super) fn form(schema: &Value) -> Form<'_> {
     }
     if schema.get("x-free").is_some() {
         return Form::Free;
-    }
-    if schema.get(quantity::STEPS_KEY).is_some() {
-        return Form::Steps;
     }
     match schema["type"].as_str() {
         Some("number") => Form::Number,
@@ -86,7 +87,7 @@ pub(super) fn shown(schema: &Value, value: &Value) -> String {
             None => quantity(dimension, one_end(value)),
         },
         Form::Number => value.as_f64().unwrap_or_default().to_string(),
-        Form::Steps => steps(value).to_string(),
+        Form::Steps(dimension) => steps(dimension, value).0,
         _ => plain(value),
     }
 }
@@ -106,7 +107,7 @@ pub(super) fn canonical(schema: &Value, value: &Value) -> Value {
             None => quantity(dimension, one_end(value)),
         },
         (Form::Number, _) => value.as_f64().unwrap_or_default().into(),
-        (Form::Steps, _) => serde_json::to_value(steps(value)).expect("steps are numbers"),
+        (Form::Steps(dimension), _) => steps(dimension, value).1,
         (Form::Table, Value::Object(table)) => canonical_table(schema, table),
         (Form::Tagged(tag, kinds), Value::Object(table)) => {
             let kind = kinds.iter().find(|kind| table.get(tag) == Some(&kind["properties"][tag]["const"]));
@@ -145,8 +146,18 @@ fn one_end(value: &Value) -> &Value {
     value.get(0).unwrap_or(value)
 }
 
-fn steps(value: &Value) -> Shares {
-    Shares::deserialize(value).expect("a value that fits is a share, or pairs of a time and a share")
+/// Steps as text for people, and in their canonical spelling.
+fn steps(dimension: Option<Dimension>, value: &Value) -> (String, Value) {
+    fn of<T: Stepped>(value: &Value) -> (String, Value) {
+        let steps = Steps::<T>::deserialize(value).expect("a value that fits stands alone, or in pairs with a time");
+        (steps.to_string(), serde_json::to_value(&steps).expect("steps are numbers and texts"))
+    }
+    match dimension {
+        None => of::<f64>(value),
+        Some(Dimension::Rate) => of::<Rate>(value),
+        Some(Dimension::Time) => of::<Time>(value),
+        Some(other) => unreachable!("no key of the vocabulary has steps of {}", other.name()),
+    }
 }
 
 fn plain(value: &Value) -> String {

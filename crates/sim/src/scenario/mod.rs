@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod explain;
 mod forms;
+mod link_trace;
 pub mod model;
 mod nearest;
 mod profile;
@@ -31,6 +32,7 @@ use sha2::{Digest, Sha256};
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use explain::Explained;
+pub use link_trace::{LinkTable, LinkTrace, LinkTraceError};
 pub use model::Scenario;
 pub use reference::reference;
 

@@ -366,8 +366,8 @@ impl NodeRadio {
 pub struct WiredLink {
     /// The two nodes.
     pub between: [NodeId; 2],
-    /// Properties of each direction.
-    pub config: crate::wired::Config,
+    /// Properties of the direction from the first node to the second, and of the direction back.
+    pub configs: [crate::wired::Config; 2],
     /// Largest IP datagram, in bytes; `None` under profile `ns-2`, which never fragments.
     pub mtu: Option<u32>,
 }

@@ -109,7 +109,11 @@ fn values(schema: &Value) -> String {
         let limits = [limit("exclusiveMinimum", ">"), limit("minimum", "≥"), limit("maximum", "≤")];
         let or: String = quantity::words_of(schema).iter().map(|word| format!(" or `\"{word}\"`")).collect();
         let range = if schema.get(quantity::RANGE_KEY).is_some() { " or `[least, largest]`" } else { "" };
-        return [format!("{name}{or}{range}")]
+        let steps = match schema.get(quantity::STEPS_KEY) {
+            Some(_) => format!(" or a list of `[time, {name}]`"),
+            None => String::new(),
+        };
+        return [format!("{name}{or}{range}{steps}")]
             .into_iter()
             .chain(limits.into_iter().flatten())
             .collect::<Vec<_>>()

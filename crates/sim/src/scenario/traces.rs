@@ -1,4 +1,4 @@
-//! Finds traces of video and of movement by name.
+//! Finds traces of video, of movement and of links by name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Source;
+use super::{LinkTrace, Source};
 use crate::io_error::cause;
 use crate::mobility::{Leg, trace};
 use crate::video_trace::VideoTrace;
@@ -49,6 +49,15 @@ impl<'a> Traces<'a> {
     pub(super) fn movements(&self, name: &str) -> Result<Vec<Arc<[Leg]>>, (String, String)> {
         let path = self.file(name, &[""]).ok_or_else(|| self.missing(name, None))?;
         trace::parse(&read(&path)?, &path.display().to_string()).map_err(|error| (error.to_string(), String::new()))
+    }
+
+    /// The trace of a link: a file beside the scenario, else in one of the trace directories.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub(super) fn link(&self, name: &str) -> Result<LinkTrace, (String, String)> {
+        let path = self.file(name, &[""]).ok_or_else(|| self.missing(name, None))?;
+        LinkTrace::parse(&read(&path)?, &path.display().to_string()).map_err(|error| (error.to_string(), String::new()))
     }
 
     fn read(&self, name: &str) -> Result<VideoTrace, (String, String)> {

@@ -5,8 +5,14 @@
 //! included, over the rate: links add no framing. Packets are lost at random and independently, after they have been
 //! serialised. The wire does not send a packet that has expired before its turn.
 //!
+//! Rate, delay and loss may change in time, and a trace of delivery opportunities may stand in for the rate. A change costs no event:
+//! when the last bit of a packet leaves is known when its first one does.
+//!
 //! It is a machine without a clock: one change, then its outputs, then its timer.
 
+mod opportunities;
+mod rate;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -16,17 +22,40 @@ use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::Payload;
 
-/// Parameters of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+pub use opportunities::Opportunities;
+use opportunities::Progress;
+pub use rate::SteppedRate;
+pub use steps::Steps;
+
+/// Parameters of a wire.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Capacity in bits of IP packets per second.
-    pub rate: f64,
-    /// Time from the last bit's departure at one end to its arrival at the other.
-    pub delay: Duration,
-    /// Length of the queue of each direction, not counting the packet that is being sent.
+    /// When packets leave.
+    pub capacity: Capacity,
+    /// Time from the last bit's departure at one end to its arrival at the other: the value at the departure. No packet overtakes
+    /// another.
+    pub delay: Steps<Duration>,
+    /// Length of the queue, not counting the packet that is being sent.
     pub queue_packets: u32,
-    /// Share of packets that get lost.
-    pub loss: f64,
+    /// Share of packets that get lost: the value at the departure.
+    pub loss: Steps<f64>,
+}
+
+/// When packets leave a wire.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Capacity {
+    /// Each packet takes its bits over the rate.
+    Rate(SteppedRate),
+    /// At the delivery opportunities of a trace.
+    Opportunities(Opportunities),
+}
+
+impl Config {
+    /// A wire that never changes: capacity in bits of IP packets per second, delay, length of the queue, share of packets that get lost.
+    pub fn constant(rate: f64, delay: Duration, queue_packets: u32, loss: f64) -> Self {
+        let capacity = Capacity::Rate(SteppedRate::constant(rate));
+        Self { capacity, delay: Steps::constant(delay), queue_packets, loss: Steps::constant(loss) }
+    }
 }
 
 /// An event at a wire.
@@ -58,10 +87,14 @@ pub struct Wire<P> {
     /// Draws its losses.
     random: Stream,
     queue: VecDeque<P>,
-    /// The packet that is sent, until when.
+    /// When the latest packet came to the queue, and how many with it.
+    queued_last: (Instant, usize),
+    /// The packet that is sent, until when; [`Instant::MAX`]: it never ends.
     sending: Option<(P, Instant)>,
     /// When the latest packet ended, and by how many nanoseconds more or less in truth: not a whole number.
     ended: (Instant, f64),
+    /// Of the opportunities of a trace.
+    progress: Progress,
     /// Packets on their way, each with its arrival.
     in_flight: VecDeque<(P, Instant)>,
     outputs: VecDeque<Output<P>>,
@@ -72,14 +105,16 @@ impl<P: Payload> Wire<P> {
     /// A silent wire. `random` draws its losses.
     pub fn new(config: Config, random: Stream) -> Self {
         Self {
-            config,
             random,
             queue: VecDeque::with_capacity(config.queue_packets.min(1_024) as usize),
+            queued_last: (Instant::START, 0),
             sending: None,
             ended: (Instant::START, 0.0),
+            progress: Progress::default(),
             in_flight: VecDeque::with_capacity(16),
             outputs: VecDeque::with_capacity(4),
             counters: Counters::default(),
+            config,
         }
     }
 
@@ -89,11 +124,13 @@ impl<P: Payload> Wire<P> {
     /// The packet.
     pub fn handle_packet(&mut self, packet: P, now: Instant) -> Result<(), P> {
         if self.sending.is_none() {
-            self.send(packet, now);
+            self.send(packet, now, true);
         } else if self.space() == 0 {
             return Err(packet);
         } else {
             self.queue.push_back(packet);
+            let together = if self.queued_last.0 == now { self.queued_last.1 } else { 0 };
+            self.queued_last = (now, together + 1);
         }
         Ok(())
     }
@@ -106,16 +143,20 @@ impl<P: Payload> Wire<P> {
             self.outputs.push_back(Output::Deliver(packet));
         }
         let Some((packet, end)) = self.sending.take_if(|(_, end)| *end <= now) else { return };
-        if self.config.loss > 0.0 && self.random.unit() < self.config.loss {
+        let loss = self.config.loss.at(end);
+        if loss > 0.0 && self.random.unit() < loss {
             self.outputs.push_back(Output::Lost(packet));
         } else {
             self.counters.sent += 1;
-            self.in_flight.push_back((packet.clone(), end + self.config.delay));
+            let arrival = end + self.config.delay.at(end);
+            let arrival = self.in_flight.back().map_or(arrival, |&(_, before)| arrival.max(before));
+            self.in_flight.push_back((packet.clone(), arrival));
             self.outputs.push_back(Output::Sent(packet));
         }
         while let Some(next) = self.queue.pop_front() {
             if !next.is_expired(end) {
-                return self.send(next, end);
+                let has_just_come = self.queued_last.0 == end && self.queue.len() < self.queued_last.1;
+                return self.send(next, end, has_just_come);
             }
             self.outputs.push_back(Output::Expired(next));
         }
@@ -130,7 +171,7 @@ impl<P: Payload> Wire<P> {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let sent = self.sending.as_ref().map(|(_, end)| *end);
         let arrives = self.in_flight.front().map(|(_, arrival)| *arrival);
-        sent.into_iter().chain(arrives).min()
+        sent.into_iter().chain(arrives).min().filter(|due| *due < Instant::MAX)
     }
 
     /// Free places in the queue.
@@ -158,14 +199,29 @@ impl<P: Payload> Wire<P> {
         &self.counters
     }
 
-    /// Begins to send a packet, which takes its bytes over the rate. Its end is rounded to a nanosecond, and the next packet begins
-    /// at the true one, so that packets in a row take their bytes over the rate together.
-    fn send(&mut self, packet: P, now: Instant) {
-        let rest = if self.ended.0 == now { self.ended.1 } else { 0.0 };
-        let nanos = f64::from(packet.octets()) * 8e9 / self.config.rate + rest;
-        let whole = libm::round(nanos).max(0.0);
-        let end = now + Duration::from_nanos(whole as u64);
-        self.ended = (end, nanos - whole);
+    /// Begins to send a packet, which has come now or waited. At a rate it takes its bytes over that. Its end is rounded to a
+    /// nanosecond, and the next packet begins at the true one, so that packets in a row take their bytes over the rate together.
+    fn send(&mut self, packet: P, now: Instant, has_just_come: bool) {
+        let end = match &self.config.capacity {
+            Capacity::Rate(rate) => {
+                let rest = if self.ended.0 == now { self.ended.1 } else { 0.0 };
+                match rate.nanos(packet.octets(), now, rest) {
+                    None => Instant::MAX,
+                    Some(nanos) => {
+                        let whole = libm::round(nanos).max(0.0);
+                        let end = now + Duration::from_nanos(whole as u64);
+                        self.ended = (end, nanos - whole);
+                        end
+                    }
+                }
+            }
+            Capacity::Opportunities(opportunities) => {
+                if has_just_come {
+                    opportunities.wait(&mut self.progress, now);
+                }
+                opportunities.send(&mut self.progress, packet.octets(), now)
+            }
+        };
         self.sending = Some((packet, end));
     }
 }

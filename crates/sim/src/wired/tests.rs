@@ -28,7 +28,10 @@ fn packet(id: u32, octets: u32) -> Packet {
 
 /// 8 Mb/s: a microsecond a byte. 3 ms long.
 fn wire(queue_packets: u32, loss: f64) -> Wire<Packet> {
-    let config = Config { rate: 8e6, delay: Duration::from_millis(3), queue_packets, loss };
+    wire_of(Config::constant(8e6, Duration::from_millis(3), queue_packets, loss))
+}
+
+fn wire_of(config: Config) -> Wire<Packet> {
     Wire::new(config, Stream::new(1, Purpose::LinkLoss, 0, 0))
 }
 
@@ -79,8 +82,7 @@ fn an_idle_wire_begins_at_once_and_not_where_the_last_packet_ended() {
 #[test]
 fn packets_in_a_row_take_their_octets_over_the_rate_together() {
     for (rate, octets) in [(1e12, 34), (1e12, 63), (400e9, 64), (100e9, 29), (3e6, 1_500)] {
-        let config = Config { rate, delay: Duration::ZERO, queue_packets: 1, loss: 0.0 };
-        let mut wire = Wire::new(config, Stream::new(1, Purpose::LinkLoss, 0, 0));
+        let mut wire = wire_of(Config::constant(rate, Duration::ZERO, 1, 0.0));
         let mut ends = Vec::new();
         let mut now = us(1);
         for id in 0..10_000 {
@@ -148,6 +150,139 @@ fn losses_come_at_their_rate() {
     }
     // 4000 are expected; the standard deviation is 57.
     assert!((3_800..4_200).contains(&lost), "{lost} of 20000 lost");
+}
+
+/// 8 Mb/s for a millisecond, then half of it: the packet that is sent when it changes takes a part of both.
+#[test]
+fn a_packet_on_its_way_goes_on_at_the_new_rate() {
+    let rate = Steps::new(0.0, vec![(Duration::ZERO, 8e6), (Duration::from_millis(1), 4e6)]);
+    let capacity = Capacity::Rate(SteppedRate::new(rate));
+    let mut wire = wire_of(Config { capacity, ..Config::constant(1.0, Duration::from_millis(3), 10, 0.0) });
+    for id in 0..3 {
+        wire.handle_packet(packet(id, 800), us(0)).expect("the queue has room");
+    }
+    let sent: Vec<Instant> =
+        run(&mut wire).into_iter().filter_map(|(at, output)| matches!(output, Output::Sent(_)).then_some(at)).collect();
+    // The second one: 200 octets in the first millisecond, 600 at two microseconds each.
+    assert_eq!(sent, [us(800), us(2_200), us(3_800)]);
+}
+
+/// The delay of a packet is that at which it leaves, and what left before it arrives before it.
+#[test]
+fn a_shorter_delay_lets_no_packet_overtake() {
+    let steps =
+        [(0, 10), (2, 1), (40, 20)].map(|(from, delay)| (Duration::from_millis(from), Duration::from_millis(delay)));
+    let delay = Steps::new(Duration::ZERO, steps.to_vec());
+    let mut wire = wire_of(Config { delay, ..Config::constant(8e6, Duration::ZERO, 10, 0.0) });
+    let mut arrivals = Vec::new();
+    for (id, at) in [(0, 0), (1, 2_000), (2, 20_000), (3, 39_000)] {
+        while let Some(due) = wire.poll_timeout().filter(|due| *due <= us(at)) {
+            wire.handle_timeout(due);
+        }
+        wire.handle_packet(packet(id, 1_000), us(at)).expect("idle");
+    }
+    let mut now = us(0);
+    while let Some(due) = wire.poll_timeout() {
+        now = now.max(due);
+        wire.handle_timeout(now);
+    }
+    while let Some(output) = wire.poll_output() {
+        if let Output::Deliver(packet) = output {
+            arrivals.push(packet.id);
+        }
+    }
+    assert_eq!(arrivals, [0, 1, 2, 3]);
+    // The last one left at 40 ms, from which on the delay is 20 ms.
+    assert_eq!(now, us(60_000));
+}
+
+#[test]
+fn packets_overtaken_by_a_shorter_delay_arrive_with_the_one_before_them() {
+    let steps = vec![(Duration::ZERO, Duration::from_millis(10)), (Duration::from_millis(2), Duration::from_millis(1))];
+    let delay = Steps::new(Duration::ZERO, steps);
+    let mut wire = wire_of(Config { delay, ..Config::constant(8e6, Duration::ZERO, 10, 0.0) });
+    for id in 0..3 {
+        wire.handle_packet(packet(id, 1_000), us(0)).expect("the queue has room");
+    }
+    let out = run(&mut wire);
+    let arrivals: Vec<Instant> =
+        out.iter().filter_map(|(at, output)| matches!(output, Output::Deliver(_)).then_some(*at)).collect();
+    assert_eq!(arrivals, [us(11_000), us(11_000), us(11_000)]);
+}
+
+#[test]
+fn losses_change_in_time() {
+    let loss = Steps::new(0.0, vec![(Duration::from_millis(10), 1.0), (Duration::from_millis(20), 0.0)]);
+    let mut wire = wire_of(Config { loss, ..Config::constant(8e6, Duration::ZERO, 100, 0.0) });
+    for id in 0..30 {
+        wire.handle_packet(packet(id, 1_000), us(0)).expect("the queue has room");
+    }
+    let lost: Vec<u32> = run(&mut wire)
+        .into_iter()
+        .filter_map(|(_, output)| if let Output::Lost(packet) = output { Some(packet.id) } else { None })
+        .collect();
+    // Packet n leaves at n + 1 ms.
+    assert_eq!(lost, (9..19).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_wire_whose_rate_ends_at_zero_holds_what_it_has() {
+    let rate = Steps::new(0.0, vec![(Duration::ZERO, 8e6), (Duration::from_millis(1), 0.0)]);
+    let capacity = Capacity::Rate(SteppedRate::new(rate));
+    let mut wire = wire_of(Config { capacity, ..Config::constant(1.0, Duration::ZERO, 1, 0.0) });
+    let taken = [0, 1, 2, 3].map(|id| wire.handle_packet(packet(id, 700), us(0)).is_ok());
+    assert_eq!(taken, [true, true, false, false]);
+    assert_eq!(run(&mut wire).len(), 2, "one leaves and arrives");
+    assert_eq!((wire.poll_timeout(), wire.held().count(), wire.queued()), (None, 1, 0));
+}
+
+fn wire_with_opportunities(times: &[u32]) -> Wire<Packet> {
+    let capacity = Capacity::Opportunities(Opportunities::new(times.to_vec()).expect("a trace"));
+    wire_of(Config { capacity, ..Config::constant(1.0, Duration::from_millis(3), 10, 0.0) })
+}
+
+/// By hand, as `LinkQueue` of Mahimahi does it: opportunities of 1504 bytes, of which each IP packet takes its own and 4 more.
+#[test]
+fn packets_leave_with_the_opportunities_of_a_trace() {
+    let mut wire = wire_with_opportunities(&[2, 4, 4, 10]);
+    let mut sent = Vec::new();
+    for (id, octets, at) in [
+        // The opportunity at 2 ms, and the first at 4 ms.
+        (0, 3_004, 1_000),
+        // The second at 4 ms, together.
+        (1, 700, 1_500),
+        (2, 796, 1_600),
+        // Too late for those at 4 ms; what nobody took of them is lost.
+        (3, 1_500, 4_000),
+        // The trace begins again at 10 ms: 12, 14, 14, 20 ms.
+        (4, 40, 10_000),
+        (5, 1_500, 13_999),
+        (6, 1_501, 14_000),
+    ] {
+        while let Some(due) = wire.poll_timeout().filter(|due| *due < us(at)) {
+            wire.handle_timeout(due);
+            while let Some(output) = wire.poll_output() {
+                sent.extend(if let Output::Sent(packet) = output { Some((packet.id, due)) } else { None });
+            }
+        }
+        wire.handle_packet(packet(id, octets), us(at)).expect("the queue has room");
+    }
+    sent.extend(run(&mut wire).into_iter().filter_map(|(at, output)| match output {
+        Output::Sent(packet) => Some((packet.id, at)),
+        _ => None,
+    }));
+    let wanted = [(0, 4_000), (1, 4_000), (2, 4_000), (3, 10_000), (4, 12_000), (5, 14_000), (6, 22_000)];
+    assert_eq!(sent, wanted.map(|(id, at)| (id, us(at))));
+}
+
+/// A trace without packets costs no event, however long.
+#[test]
+fn an_idle_trace_has_no_timer() {
+    let mut wire = wire_with_opportunities(&(1..=100_000).collect::<Vec<_>>());
+    assert_eq!(wire.poll_timeout(), None);
+    wire.handle_packet(packet(0, 1_500), us(99_999_500)).expect("idle");
+    assert_eq!(run(&mut wire).iter().map(|(at, _)| *at).collect::<Vec<_>>(), [us(100_000_000), us(100_003_000)]);
+    assert_eq!(wire.poll_timeout(), None);
 }
 
 proptest! {

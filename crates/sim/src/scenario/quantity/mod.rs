@@ -8,7 +8,7 @@ mod or_word;
 mod range;
 mod rate_choice;
 mod schema;
-mod shares;
+mod steps;
 mod text;
 
 use core::fmt;
@@ -22,7 +22,7 @@ pub use range::{SpeedRange, TimeRange};
 pub use rate_choice::RateChoice;
 pub(super) use schema::{DIMENSION_KEY, RANGE_KEY, STEPS_KEY, dimension_of, words_of};
 use schema::{inline_schema, schema_of};
-pub use shares::Shares;
+pub use steps::{Rates, Shares, Stepped, Steps, Times};
 
 /// Defines the type of one dimension's values in a scenario.
 macro_rules! quantity {

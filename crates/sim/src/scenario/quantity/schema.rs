@@ -71,5 +71,5 @@ pub(super) fn schema_of_range(dimension: Dimension) -> schemars::Schema {
     range
 }
 
-/// Key in the JSON Schema of a number that may change in steps.
+/// Key in the JSON Schema of a number or a quantity that may change in steps.
 pub(in crate::scenario) const STEPS_KEY: &str = "x-steps";

@@ -1,43 +1,63 @@
 //! Wired links: `links`.
 
+use hopcast_protocols::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::declare::is;
+use super::super::declare::{computed, nothing};
 use super::super::model;
-use super::super::quantity::{Rate, Time};
+use super::super::quantity::{Rates, Shares, Times};
 use super::super::read::Later;
 use super::Resolver;
 use super::directory::Directory;
-use crate::wired;
+use super::way::{Otherwise, Queue, Trace, Way};
+use crate::wired::Steps;
 
-/// A wire between two nodes, with the same properties in both directions.
+/// A wire between two nodes. Both directions have the same properties, except for what `back` gives.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Link {
     /// Names of the two nodes that the wire connects.
     #[schemars(extend("minItems" = 2, "maxItems" = 2))]
     between: Vec<String>,
-    /// Capacity in each direction, in bits of IP packets per second.
-    #[schemars(extend("minimum" = 1, "maximum" = 1e12))]
-    rate: Rate,
-    /// Propagation delay of the wire.
-    #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = is("0 s", "none")))]
-    delay: Time,
+    /// Capacity in each direction, in bits of IP packets per second, or a list of `[time, rate]`, each in force from its time on.
+    #[schemars(extend("minimum" = 1, "maximum" = 1e12, "x-default" = computed("required, unless `trace` gives it")))]
+    rate: Option<Rates>,
+    /// Propagation delay of the wire, or a list of `[time, delay]`.
+    #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = computed("0 s: none, unless `trace` gives it")))]
+    delay: Option<Times>,
     /// Drop-tail queue of each direction.
     queue: Queue,
-    /// Share of packets that the wire loses in each direction.
-    #[schemars(extend("minimum" = 0, "maximum" = 1, "x-default" = is(0, "none")))]
-    loss: f64,
+    /// Share of packets that the wire loses in each direction, or a list of `[time, share]`.
+    #[schemars(extend("x-default" = computed("0: none, unless `trace` gives it")))]
+    loss: Option<Shares>,
+    /// File that says how the capacity, the delay or the loss changes in time.
+    #[schemars(extend("x-default" = nothing("none", "")))]
+    trace: Option<Trace>,
+    /// What differs in the direction from the second node to the first.
+    #[schemars(extend("x-default" = nothing("nothing", "both directions are the same")))]
+    back: Option<Back>,
 }
 
-/// The drop-tail queue of a wire.
+/// What differs in the direction from the second node to the first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Queue {
-    /// Number of packets that the queue holds, not counting the one that is being sent.
-    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is(50, "as in ns-2 (Queue limit_ 50)")))]
-    packets: u32,
+struct Back {
+    /// Capacity in bits of IP packets per second, or a list of `[time, rate]`.
+    #[schemars(extend("minimum" = 1, "maximum" = 1e12, "x-default" = computed("that of the other direction, unless `trace` gives it")))]
+    rate: Option<Rates>,
+    /// Propagation delay, or a list of `[time, delay]`.
+    #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = computed("that of the other direction, unless `trace` gives it")))]
+    delay: Option<Times>,
+    /// Drop-tail queue.
+    #[schemars(extend("x-default" = nothing("that of the other direction", "")))]
+    queue: Option<Queue>,
+    /// Share of packets that the wire loses, or a list of `[time, share]`.
+    #[schemars(extend("x-default" = computed("that of the other direction, unless `trace` gives it")))]
+    loss: Option<Shares>,
+    /// File that says how the capacity, the delay or the loss changes in time.
+    #[schemars(extend("x-default" = nothing("that of the other direction", "")))]
+    trace: Option<Trace>,
 }
 
 impl Resolver<'_> {
@@ -58,6 +78,20 @@ impl Resolver<'_> {
                 }
             }
         }
+        let way = Way {
+            rate: link.rate.clone(),
+            delay: link.delay.clone(),
+            loss: link.loss.clone(),
+            trace: link.trace.clone(),
+        };
+        let otherwise = Otherwise {
+            capacity: None,
+            delay: Steps::constant(Duration::ZERO),
+            loss: Steps::constant(0.0),
+            told: ["", "0 s", "0"],
+            source: "default: none",
+        };
+        let forth = self.way(&["links", index], &way, link.queue.packets, otherwise);
         let (mtu, source) = self.ledger.layer.wired_mtu;
         let told = mtu.map_or("none".into(), |mtu| format!("{mtu} B"));
         self.ledger.note(&["links", index, "mtu"], &told, source);
@@ -66,12 +100,27 @@ impl Resolver<'_> {
             self.report(&["links", index, "between"], "names one node twice", "two different nodes");
             return None;
         }
-        let config = wired::Config {
-            rate: link.rate.0,
-            delay: link.delay.into(),
-            queue_packets: link.queue.packets,
-            loss: link.loss,
+        let forth = forth?;
+        let back = match &link.back {
+            None => forth.clone(),
+            Some(back) => {
+                let way = Way {
+                    rate: back.rate.clone(),
+                    delay: back.delay.clone(),
+                    loss: back.loss.clone(),
+                    trace: back.trace.clone(),
+                };
+                let queue = back.queue.map_or(forth.queue_packets, |queue| queue.packets);
+                let otherwise = Otherwise {
+                    capacity: Some(forth.capacity.clone()),
+                    delay: forth.delay.clone(),
+                    loss: forth.loss.clone(),
+                    told: ["that of the other direction"; 3],
+                    source: "default",
+                };
+                self.way(&["links", index, "back"], &way, queue, otherwise)?
+            }
         };
-        Some(model::WiredLink { between: [a, b], config, mtu })
+        Some(model::WiredLink { between: [a, b], configs: [forth, back], mtu })
     }
 }

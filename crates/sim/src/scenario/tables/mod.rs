@@ -35,6 +35,7 @@ mod nodes;
 mod placement;
 mod radio;
 mod routing;
+mod way;
 
 use hopcast_protocols::time::{Duration, Instant};
 use schemars::JsonSchema;

@@ -132,8 +132,8 @@ fn the_house_loads() {
     assert_eq!(scenario.groups.iter().map(|group| group.radios.len()).collect::<Vec<_>>(), [1, 1, 0]);
     let [near, far] = scenario.links.as_slice() else { panic!("two links") };
     assert_eq!((near.between, far.between), ([NodeId(5), NodeId(0)], [NodeId(8), NodeId(5)]));
-    let config = crate::wired::Config { rate: 1e8, delay: Duration::from_millis(30), queue_packets: 140, loss: 0.0 };
-    assert_eq!(far.config, config);
+    let config = crate::wired::Config::constant(1e8, Duration::from_millis(30), 140, 0.0);
+    assert_eq!(far.configs, [config.clone(), config]);
 }
 
 #[test]

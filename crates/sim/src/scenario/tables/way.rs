@@ -1,0 +1,206 @@
+//! One direction of a wire: capacity, delay, loss, and traces of them.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::LinkTrace;
+use super::super::declare::{computed, is};
+use super::super::quantity::{Rates, Shares, Steps as Given, Time, Times};
+use super::super::traces::Traces;
+use super::Resolver;
+use crate::wired::{Capacity, Config, Opportunities, SteppedRate, Steps};
+use hopcast_protocols::time::Duration;
+
+/// File that says how a wire changes in time: a packet-delivery trace of Mahimahi, or a table of rate, delay and loss.
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Trace {
+    /// Name of a file next to the scenario or in one of the trace directories.
+    file: String,
+    /// What happens after the last row of a table.
+    #[schemars(extend("x-default" = computed("`stay` for a table; a trace of Mahimahi always repeats")))]
+    end: Option<End>,
+}
+
+/// What happens after the last row of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum End {
+    /// The values of the last row stay in force.
+    Stay,
+    /// The table begins again at the time of the last row, whose values are never in force.
+    Repeat,
+}
+
+/// Drop-tail queue of a wire.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Queue {
+    /// Number of packets that the queue holds, not counting the one that is being sent.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is(50, "as in ns-2 (Queue limit_ 50)")))]
+    pub(super) packets: u32,
+}
+
+/// The keys of one direction.
+pub(super) struct Way {
+    pub(super) rate: Option<Rates>,
+    pub(super) delay: Option<Times>,
+    pub(super) loss: Option<Shares>,
+    pub(super) trace: Option<Trace>,
+}
+
+/// Values of the keys that are not given, and how `--explain` shows them.
+pub(super) struct Otherwise<'a> {
+    /// `None`: the rate must be given.
+    pub(super) capacity: Option<Capacity>,
+    pub(super) delay: Steps<Duration>,
+    pub(super) loss: Steps<f64>,
+    /// Rate, delay and loss as text.
+    pub(super) told: [&'a str; 3],
+    pub(super) source: &'a str,
+}
+
+/// The contents of a trace.
+#[derive(Default)]
+struct Traced {
+    capacity: Option<Capacity>,
+    delay: Option<Steps<Duration>>,
+    loss: Option<Steps<f64>>,
+}
+
+impl Resolver<'_> {
+    /// The wire of the direction at `path`, with this queue. Reports what is wrong with it.
+    pub(super) fn way(
+        &mut self,
+        path: &[&str],
+        way: &Way,
+        queue_packets: u32,
+        otherwise: Otherwise<'_>,
+    ) -> Option<Config> {
+        let traced = match &way.trace {
+            None => Traced::default(),
+            Some(trace) => self.traced(path, trace)?,
+        };
+        let at = |key| [path, &[key]].concat();
+        let [rate, delay, loss] = otherwise.told;
+        let source = otherwise.source;
+        let has_rate = traced.capacity.is_some();
+        let given = way.rate.as_ref();
+        let capacity =
+            self.stepped(&at("rate"), given, traced.capacity, otherwise.capacity, (rate, source), |resolver, rates| {
+                resolver.rate_in_steps(&at("rate"), rates)
+            });
+        if capacity.is_none() && given.is_none() && !has_rate {
+            self.report(&at("rate"), "is missing", "a rate such as \"2 Mb/s\", or a trace that gives one");
+        }
+        let given = way.delay.as_ref();
+        let delay =
+            self.stepped(&at("delay"), given, traced.delay, Some(otherwise.delay), (delay, source), |_, times| {
+                Some(Steps::new(Duration::ZERO, in_time(times, |time: Time| time.into())))
+            });
+        let given = way.loss.as_ref();
+        let loss = self.stepped(&at("loss"), given, traced.loss, Some(otherwise.loss), (loss, source), |_, shares| {
+            Some(Steps::new(0.0, in_time(shares, |share| share)))
+        });
+        Some(Config { capacity: capacity?, delay: delay?, queue_packets, loss: loss? })
+    }
+
+    /// The value of the key at `path`: given, of the trace, or `otherwise`. Notes it.
+    fn stepped<G: core::fmt::Display, T>(
+        &mut self,
+        path: &[&str],
+        given: Option<&G>,
+        traced: Option<T>,
+        otherwise: Option<T>,
+        (told, source): (&str, &str),
+        make: impl FnOnce(&mut Self, &G) -> Option<T>,
+    ) -> Option<T> {
+        match (given, traced) {
+            (Some(_), Some(_)) => {
+                self.report(path, "is also in the trace", "it in one of the two");
+                None
+            }
+            (Some(given), None) => {
+                self.ledger.note_given(path);
+                make(self, given)
+            }
+            (None, Some(traced)) => {
+                self.ledger.note(path, "as in the trace", "trace");
+                Some(traced)
+            }
+            (None, None) => {
+                if otherwise.is_some() {
+                    self.ledger.note(path, told, source);
+                }
+                otherwise
+            }
+        }
+    }
+
+    fn rate_in_steps(&mut self, path: &[&str], rates: &Rates) -> Option<Capacity> {
+        let values = in_time(rates, |rate| rate.0);
+        let first = values.iter().map(|&(from, _)| from).min().unwrap_or(Duration::ZERO);
+        if first > Duration::ZERO {
+            self.report(path, format!("begins at {first}"), "a first step at 0 s: there is no rate before it");
+            return None;
+        }
+        if values.iter().all(|&(_, rate)| rate == 0.0) {
+            self.report(path, "is 0 at all times", "a rate above 0");
+            return None;
+        }
+        Some(Capacity::Rate(SteppedRate::new(Steps::new(0.0, values))))
+    }
+
+    /// Contents of the trace of the direction at `path`; `None` if it can't be used, which is reported.
+    fn traced(&mut self, path: &[&str], trace: &Trace) -> Option<Traced> {
+        let at = |key| [path, &["trace", key]].concat();
+        let found = Traces::new(self.source).link(&trace.file);
+        let found = found.map_err(|(problem, expected)| self.report(&at("file"), problem, expected)).ok()?;
+        let is_mahimahi = matches!(found, LinkTrace::Mahimahi(_));
+        let by_default = || match is_mahimahi {
+            true => (End::Repeat, "a trace of Mahimahi always repeats".into()),
+            false => (End::Stay, "default: the last row stays in force".into()),
+        };
+        let end = self.ledger.pick(&at("end"), trace.end, by_default);
+        let table = match found {
+            LinkTrace::Mahimahi(_) if end == End::Stay => {
+                self.report(&at("end"), "is not possible with a trace of Mahimahi", "\"repeat\", or no such key");
+                return None;
+            }
+            LinkTrace::Mahimahi(opportunities) => return Some(Traced::of(opportunities)),
+            LinkTrace::Table(table) => table,
+        };
+        if end == End::Repeat && table.end == Duration::ZERO {
+            self.report(&at("end"), "needs the time at which the table begins again", "a last row that has it");
+            return None;
+        }
+        let period = if end == End::Repeat { table.end } else { Duration::ZERO };
+        if end == End::Repeat && table.rate.as_ref().is_some_and(|rates| is_silent_before(rates, period)) {
+            self.report(&at("file"), "has only rates of 0 before its last row", "a rate above 0");
+            return None;
+        }
+        Some(Traced {
+            capacity: table
+                .rate
+                .map(|rates| Steps::new(0.0, rates).repeated(period))
+                .map(|rate| Capacity::Rate(SteppedRate::new(rate))),
+            delay: table.delay.map(|delays| Steps::new(Duration::ZERO, delays).repeated(period)),
+            loss: table.loss.map(|losses| Steps::new(0.0, losses).repeated(period)),
+        })
+    }
+}
+
+impl Traced {
+    fn of(opportunities: Opportunities) -> Self {
+        Self { capacity: Some(Capacity::Opportunities(opportunities)), ..Self::default() }
+    }
+}
+
+fn is_silent_before(rates: &[(Duration, f64)], end: Duration) -> bool {
+    rates.iter().filter(|&&(from, _)| from < end).all(|&(_, rate)| rate == 0.0)
+}
+
+/// Values with the times from which they are in force.
+fn in_time<T: Copy, V>(given: &Given<T>, value: impl Fn(T) -> V) -> Vec<(Duration, V)> {
+    given.0.iter().map(|&(from, one)| (from.into(), value(one))).collect()
+}
