@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from hopcast import Scenario, ScenarioError, run
 from hopcast.results import Result
+from hopcast.types import Flow, Link
 
 DURATION = 60.0
 
@@ -20,8 +21,8 @@ def scenario(link: dict[str, Any], flow: dict[str, Any], folder: Path) -> Scenar
         duration=DURATION,
         radio={},
         nodes=[{"name": "server", "role": "wired"}, {"name": "client", "role": "wired"}],
-        links=[{"between": ["server", "client"], **link}],
-        flows=[{"name": "f", "from": "server", "to": "client", **flow}],
+        links=[cast(Link, {"between": ["server", "client"], **link})],
+        flows=[cast(Flow, {"name": "f", "from": "server", "to": "client", **flow})],
         directory=folder,
     )
 
