@@ -35,7 +35,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## put the Python packages of requirements.lock into .venv
-build: $(BUILT) ## compile hopcast and install it into .venv
+build: $(BUILT) ## compile hopcast and install it into .venv, with the studies of the papers
 
 static: ## build the live commands as a program that needs no Python and no library, and check that
 	RUSTFLAGS="-C target-feature=+crt-static" cargo build -p hopcast-live --bin hopcast-live --release --locked \
@@ -130,6 +130,7 @@ $(TOOLS): tools/requirements.lock $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r tools/requirements.lock
 	touch $@
 
-$(BUILT): $(INSTALLED) $(SOURCES)
+$(BUILT): $(INSTALLED) $(SOURCES) papers/pyproject.toml
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --profile local --locked
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable papers
 	touch $@

@@ -2,7 +2,7 @@
 
 from hopcast import Scenario
 from hopcast.figures import Line, lines
-from hopcast.studies import Case, Experiment, Parameter, claim, value
+from hopcast.lab import Case, Experiment, Parameter, claim, value
 
 SIZES, MODES = (100, 400, 1400), {"RTS": "0 B", "no RTS": "off"}
 

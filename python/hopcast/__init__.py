@@ -13,7 +13,7 @@ Define a simulation with `Scenario`, simulate it with `run`, and get tables and 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hopcast import studies
+    from hopcast import lab
     from hopcast._core import __version__
     from hopcast.errors import HopcastError, Interrupted, OutputError, RunError, ScenarioError
     from hopcast.extensions import Extensions
@@ -30,8 +30,8 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "__version__",
+    "lab",
     "run",
-    "studies",
 ]
 
 _HOMES = {
@@ -50,8 +50,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    if name == "studies":
-        return import_module("hopcast.studies")
+    if name == "lab":
+        return import_module("hopcast.lab")
     value = globals()[name] = getattr(import_module(_HOMES.get(name, "hopcast.errors")), name)
     return value
 

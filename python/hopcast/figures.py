@@ -26,7 +26,7 @@ from hopcast.numbers import significant
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hopcast.studies.rows import Row
+    from hopcast.lab.rows import Row
 
 COLOURS = ("#3987cf", "#e07b2e", "#38a169", "#b565c9", "#d64f6b", "#8a8f3c")
 """Colours that most colour-blind people can tell apart, and that are legible on white and on near-black."""

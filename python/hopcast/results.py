@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from hopcast.scenario import Scenario
 
+Document = dict[str, Any]
+"""The object of `hopcast run --json`."""
 Progress = Callable[[float, float], None]
 """Callback for progress: about ten times a second, hopcast calls it with the simulated seconds that are done and with
 their total. If the object has a method `preparation`, hopcast calls that method before the simulation with the number

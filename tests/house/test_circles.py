@@ -158,8 +158,9 @@ def test_no_circle_in_a_crate(crate: str) -> None:
     assert circles(rust_imports(ROOT / "crates" / crate / "src")) == []
 
 
-def test_no_circle_in_the_python_package() -> None:
-    assert circles(python_imports(ROOT / "python" / "hopcast")) == []
+@pytest.mark.parametrize("package", ["python/hopcast", "papers/hopcast_papers"])
+def test_no_circle_in_a_python_package(package: str) -> None:
+    assert circles(python_imports(ROOT / package)) == []
 
 
 def test_a_circle_of_two_modules_is_found() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import os
@@ -150,6 +151,43 @@ def test_the_core_is_exempt_from_no_ban(crate: str) -> None:
         if re.search(r"clippy::disallowed_(methods|types)", path.read_text())
     ]
     assert exempted == []
+
+
+def imported(folder: Path) -> set[tuple[Path, str]]:
+    """Each file of a folder with the names that it imports, in functions and for annotations too."""
+    found = set()
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {(path, alias.name) for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found |= {(path, f"{node.module}.{alias.name}") for alias in node.names}
+    return found
+
+
+def test_hopcast_knows_nothing_of_the_papers() -> None:
+    """It finds their package by entry point."""
+    names = imported(ROOT / "python" / "hopcast")
+    assert {path for path, name in names if name.startswith("hopcast_papers")} == set()
+    # And a wheel does not carry them.
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        maturin = tomllib.load(file)["tool"]["maturin"]
+    assert maturin["python-source"] == "python"
+    assert not any("papers" in str(each) for each in maturin["include"])
+
+
+@pytest.mark.parametrize("folder", ["python/hopcast/lab", "papers/hopcast_papers"])
+def test_studies_use_the_public_api_alone(folder: str) -> None:
+    names = imported(ROOT / folder)
+    assert any(name == "hopcast.scenario.Scenario" for _, name in names), "the walk finds imports"
+    private = {
+        (path.name, name)
+        for path, name in names
+        if name.startswith("hopcast") and any(part.startswith("_") for part in name.split(".") if part != "__version__")
+    }
+    assert private == set()
+    reached = re.compile(r"\b(?:scenario|result)\._|\bhopcast\._(?!_version__)")
+    assert [path.name for path in sorted((ROOT / folder).rglob("*.py")) if reached.search(path.read_text())] == []
 
 
 ROUTING = ROOT / "crates/protocols/src/routing"

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 import hopcast
-from hopcast import _core
 from hopcast.congestion import CongestionControl
-from hopcast.studies import AMOUNTS, Case, Experiment, StudyFailed, run_experiments
-from hopcast.studies import experiment as module
+from hopcast.lab import AMOUNTS, Case, Experiment, StudyFailed, run_experiments
+from hopcast.lab import executor as module
 
 TOML = """
 duration = "60 s"
@@ -205,14 +204,12 @@ def test_an_exception_ends_its_own_run_of_a_scenario_and_no_other() -> None:
 def test_a_study_keeps_no_run_whose_law_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario, raised = raising_once()
 
-    class Core:
-        @staticmethod
-        def run(core: _core.Scenario, seeds: list[int], *rest: Any) -> Any:
-            if seeds != [1]:
-                assert raised.wait(30.0)
-            return _core.run(core, seeds, *rest)
+    def run(scenario: hopcast.Scenario, *, seed: int, **rest: Any) -> hopcast.Result:
+        if seed != 1:
+            assert raised.wait(30.0)
+        return hopcast.run(scenario, seed=seed, **rest)
 
-    monkeypatch.setattr(module, "_core", Core)
+    monkeypatch.setattr(module, "run", run)
     experiment = Experiment(
         "X", "", "", lambda amount: [], lambda amount: {"": Case(scenario, (1, 2))}, lambda measured: []
     )

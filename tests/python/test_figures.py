@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from hopcast.figures import PAPER, Curve, Group, Line, bars, curves, lines, panels, svg
-from hopcast.studies.rows import Row, Sample, claim, value
+from hopcast.lab.rows import Row, Sample, claim, value
 
 
 def rows(*numbers: float, **paper: Any) -> list[Row]:

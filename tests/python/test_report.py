@@ -19,11 +19,12 @@ from hypothesis import given, strategies
 
 import hopcast
 from conftest import Hopcast
+from hopcast.lab import Study
+from hopcast.lab.rows import Sample, claim, remark
 from hopcast.report import NothingToReport, film, write_report
 from hopcast.report.documents import WrongDocument, load_run
-from hopcast.studies import EXPERIMENTS, Study
-from hopcast.studies.rows import Sample, claim, remark
 from hopcast.tables import FLOW_COLUMNS, flow_table
+from hopcast_papers import EXPERIMENTS
 from test_studies import QUICK, made_up
 
 

@@ -13,27 +13,11 @@ from typing import Any
 
 import pytest
 
-from hopcast import run
+from hopcast import Scenario, run
 from hopcast.cli.tables import print_rows
-from hopcast.numbers import significant
-from hopcast.studies import (
-    AMOUNTS,
-    EXPERIMENTS,
-    adtfrc,
-    find,
-    h2o,
-    h2o_cards,
-    h2o_wired,
-    house,
-    orbit_frames,
-    rows_table,
-    run_experiments,
-    testbed_capture,
-    testbed_routes,
-)
-from hopcast.studies.experiment import Case, Experiment, Measured, Table
-from hopcast.studies.h2o_places import number
-from hopcast.studies.rows import (
+from hopcast.lab import AMOUNTS, find, rows_table, run_experiments
+from hopcast.lab.experiment import Case, Experiment, Measured, Table
+from hopcast.lab.rows import (
     Row,
     Sample,
     best,
@@ -46,7 +30,17 @@ from hopcast.studies.rows import (
     typical,
     value,
 )
-from hopcast.studies.tally import findings
+from hopcast.lab.tally import findings
+from hopcast.numbers import significant
+from hopcast_papers import EXPERIMENTS, adtfrc
+from hopcast_papers import wireless_house as house
+from hopcast_papers.aodv_testbed import capture as testbed_capture
+from hopcast_papers.aodv_testbed import routes as testbed_routes
+from hopcast_papers.h2o import cards as h2o_cards
+from hopcast_papers.h2o import streams as h2o
+from hopcast_papers.h2o import wired as h2o_wired
+from hopcast_papers.h2o.places import number
+from hopcast_papers.measured_networks import orbit_frames
 
 QUICK = AMOUNTS["quick"]
 
@@ -320,17 +314,15 @@ def test_an_experiment_runs_its_cases_with_common_seeds() -> None:
 
 
 def test_equal_cases_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hopcast.studies import experiment as module
+    from hopcast.lab import executor as module
 
     ran: list[tuple[Any, int]] = []
 
-    class Core:
-        @staticmethod
-        def run(scenario: Any, seeds: list[int], *_: object) -> list[Any]:
-            ran.append((scenario.sha256, seeds[0]))
-            raise module.Cancelled
+    def run(scenario: Scenario, *, seed: int, **_: object) -> None:
+        ran.append((scenario.sha256, seed))
+        raise module.Cancelled
 
-    monkeypatch.setattr(module, "_core", Core)
+    monkeypatch.setattr(module, "run", run)
     with pytest.raises(module.Cancelled):
         run_experiments(find("H"), QUICK, threads=1)
     assert len(set(ran)) == len(ran)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from hopcast.studies import AMOUNTS, EXPERIMENTS, h2o_cards, run_experiments, testbed
-from hopcast.studies.experiment import Table
-from hopcast.studies.h2o_places import number
+from hopcast.lab import AMOUNTS, run_experiments
+from hopcast.lab.experiment import Table
+from hopcast_papers import EXPERIMENTS
+from hopcast_papers.aodv_testbed import hop as testbed
+from hopcast_papers.h2o import cards as h2o_cards
+from hopcast_papers.h2o.places import number
 
 QUICK = AMOUNTS["quick"]
 

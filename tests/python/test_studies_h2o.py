@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hopcast.studies import AMOUNTS, EXPERIMENTS, run_experiments
-from hopcast.studies.experiment import Case, Experiment, Measured, Table, simulate
-from hopcast.studies.h2o_places import (
+from hopcast.lab import AMOUNTS, run_experiments
+from hopcast.lab.experiment import Case, Experiment, Measured, Table
+from hopcast.lab.rows import Row
+from hopcast.lab.runner import simulate
+from hopcast_papers import EXPERIMENTS
+from hopcast_papers.h2o.places import (
     FOOT,
     FULL,
     GROUNDS,
@@ -27,7 +30,6 @@ from hopcast.studies.h2o_places import (
     scattering,
     scenario,
 )
-from hopcast.studies.rows import Row
 
 if TYPE_CHECKING:
     from hopcast.types import Propagation

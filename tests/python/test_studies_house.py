@@ -8,10 +8,10 @@ from pathlib import Path
 import polars
 import pytest
 
-from hopcast import run, studies
-from hopcast.studies import house
-from hopcast.studies.experiment import Table
-from hopcast.studies.h2o_places import number
+from hopcast import lab, run
+from hopcast.lab.experiment import Table
+from hopcast_papers import wireless_house as house
+from hopcast_papers.h2o.places import number
 
 
 def test_correlation_by_hand() -> None:
@@ -66,7 +66,7 @@ def test_a_mean_delay_is_that_of_the_packets_of_a_part() -> None:
 
 
 def test_the_download_makes_the_jitter_and_later_means_take_it_away() -> None:
-    found = [studies.load(name).with_seeds(1, 2, 3).run().study.rows for name in ("W1", "W7")]
+    found = [lab.load(name).with_seeds(1, 2, 3).run().study.rows for name in ("W1", "W7")]
     table = Table([row for rows in found for row in rows])
     for flow in ("movie", "game"):
         for period in ("before", "after"):
@@ -78,7 +78,7 @@ def test_the_download_makes_the_jitter_and_later_means_take_it_away() -> None:
 
 
 def test_at_10_m_attempts_cost_goodput_and_at_5_m_they_do_not() -> None:
-    rows = studies.load("W3").with_seeds(1, 2, 3).run().study.rows
+    rows = lab.load("W3").with_seeds(1, 2, 3).run().study.rows
     claims = [row for row in rows if row.kind == "claim"]
     assert len(claims) == 3
     assert all(row.verdict != "fails" for row in claims)

@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 
 from conftest import TOML, Hopcast, command
-from hopcast import OutputError, Result, Scenario, ScenarioError, _core, run
+from hopcast import OutputError, Result, Scenario, ScenarioError, run
 from hopcast.congestion import CongestionControl
-from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyInterrupted, load_file, run_experiments
-from hopcast.studies import experiment as module
-from hopcast.studies.experiment import Case, Experiment, Measured
-from hopcast.studies.kept import NAME, KeptRuns, Observe
-from hopcast.studies.rows import Row
+from hopcast.lab import AMOUNTS, StudyInterrupted, load_file, run_experiments
+from hopcast.lab import executor as module
+from hopcast.lab.experiment import Case, Experiment, Measured
+from hopcast.lab.kept import NAME, KeptRuns, Observe
+from hopcast.lab.rows import Row
+from hopcast_papers import EXPERIMENTS
 
 QUICK = AMOUNTS["quick"]
 H3 = EXPERIMENTS["H3"]
@@ -43,38 +44,37 @@ def counted(folder: Path) -> int:
 
 
 class Watched:
-    """The extension module, with a list of what it simulated; it interrupts after this number of runs."""
+    """`hopcast.run`, with a list of what it simulated; it interrupts after this number of runs."""
 
     def __init__(self, runs: int | None = None) -> None:
         self.ran: list[tuple[str, int]] = []
         self.runs = runs
 
-    def run(self, scenario: Any, seeds: list[int], *rest: Any) -> Any:
+    def __call__(self, scenario: Scenario, *, seed: int, **rest: Any) -> Result:
         if len(self.ran) == self.runs:
             raise KeyboardInterrupt
-        self.ran.append((scenario.sha256, seeds[0]))
-        return _core.run(scenario, seeds, *rest)
+        self.ran.append((scenario.sha256, seed))
+        return run(scenario, seed=seed, **rest)
 
 
 SIGNALLED = """
 import os, signal, sys, time
-from hopcast import _core
-from hopcast.studies import experiment
+from hopcast import run
+from hopcast.lab import executor
 
 number, ran = int(sys.argv.pop(1)), 0
 
-class Signalled:
-    def run(self, *arguments):
-        global ran
-        if ran == 5:
-            # Who is killed can keep nothing more.
-            time.sleep(0.5 if number == signal.SIGKILL else 0.0)
-            os.kill(os.getpid(), number)
-            time.sleep(1.0)
-        ran += 1
-        return _core.run(*arguments)
+def signalled(scenario, **rest):
+    global ran
+    if ran == 5:
+        # Who is killed can keep nothing more.
+        time.sleep(0.5 if number == signal.SIGKILL else 0.0)
+        os.kill(os.getpid(), number)
+        time.sleep(1.0)
+    ran += 1
+    return run(scenario, **rest)
 
-experiment._core = Signalled()
+executor.run = signalled
 from hopcast.start import main
 main()
 """
@@ -99,7 +99,7 @@ def test_an_interrupted_study_goes_on_to_the_same_report(
     finished = counted(out)
     assert 5 <= finished < RUNS
     watched = Watched()
-    monkeypatch.setattr(module, "_core", watched)
+    monkeypatch.setattr(module, "run", watched)
     kept = KeptRuns(out)
     told: list[float] = []
     run_experiments([H3], QUICK, kept=kept, progress=lambda done, total: told.append(done / total))
@@ -116,7 +116,7 @@ def test_two_studies_give_the_same_bytes(whole: Path, hopcast: Hopcast, tmp_path
 
 
 def test_ctrl_c_keeps_what_had_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_core", Watched(5))
+    monkeypatch.setattr(module, "run", Watched(5))
     kept = KeptRuns(tmp_path)
     with pytest.raises(StudyInterrupted, match="0 of 1 experiment finished"):
         run_experiments([H3], QUICK, threads=1, kept=kept)
@@ -196,7 +196,7 @@ def test_ctrl_c_after_the_report_waits_until_the_rows_are_told(lines: int, whole
 
 def test_ctrl_c_while_the_runs_are_handed_out_stops_them(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched()
-    monkeypatch.setattr(module, "_core", watched)
+    monkeypatch.setattr(module, "run", watched)
     submit, given = ThreadPoolExecutor.submit, []
 
     def interrupted(pool: ThreadPoolExecutor, *work: Any) -> Any:
@@ -216,7 +216,7 @@ def test_fresh_runs_all_anew(whole: Path, monkeypatch: pytest.MonkeyPatch, tmp_p
     (tmp_path / NAME).write_bytes((whole / NAME).read_bytes())
     for fresh, expected in ((False, 0), (True, RUNS)):
         watched = Watched()
-        monkeypatch.setattr(module, "_core", watched)
+        monkeypatch.setattr(module, "run", watched)
         kept = KeptRuns(tmp_path, fresh=fresh)
         run_experiments([H3], QUICK, kept=kept)
         kept.close()
@@ -230,7 +230,7 @@ def test_a_run_is_told_from_others(scenario: Scenario, tmp_path: Path, monkeypat
     assert kept.find(scenario, 8, None) is None
     assert kept.find(scenario.set("flows.bulk.transport.window", 4), 7, None) is None
     assert kept.find(scenario, 7, observed) is None
-    monkeypatch.setattr("hopcast.studies.kept._build", lambda: "another build")
+    monkeypatch.setattr("hopcast.lab.kept.build", lambda: "another build")
     assert kept.find(scenario, 7, None) is None
 
 
@@ -252,7 +252,7 @@ def test_a_run_over_another_trace_is_another(name: str, objects: dict[str, Any],
 
 MINE = """
 from hopcast import Scenario
-from hopcast.studies import Case, Experiment, value
+from hopcast.lab import Case, Experiment, value
 
 def observe(result):
     return {{"x": {x}}}

@@ -12,18 +12,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Hopcast, environment
-from hopcast.studies import (
-    AMOUNTS,
-    EXPERIMENTS,
-    find,
-    measurements,
-    orbit_frames,
-    run_experiments,
-    tfa_chain,
-    tfa_links,
-)
-from hopcast.studies.measurements import Link, MeasurementError
-from hopcast.studies.orbit_frames import Bursts, Chain
+from hopcast.lab import AMOUNTS, find, run_experiments
+from hopcast_papers import EXPERIMENTS
+from hopcast_papers.measured_networks import files as measurements_of
+from hopcast_papers.measured_networks import orbit_frames, tfa_chain, tfa_links
+from hopcast_papers.measured_networks.files import Link, MeasurementError
+from hopcast_papers.measured_networks.orbit_frames import Bursts, Chain
 
 QUICK = AMOUNTS["quick"]
 
@@ -76,9 +70,9 @@ def test_a_wrong_file_is_an_error_that_names_the_place(
     path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
     monkeypatch.setenv("HOPCAST_TRACES", str(tmp_path))
     readers = {
-        "rice-tfa/link.tsv": lambda: measurements.chain_table(name, 8),
-        "rice-tfa/single_hop.csv": measurements.links,
-        "orbit-rssi/rutgers_orbit_rssi.csv.gz": measurements.receptions,
+        "rice-tfa/link.tsv": lambda: measurements_of.chain_table(name, 8),
+        "rice-tfa/single_hop.csv": measurements_of.links,
+        "orbit-rssi/rutgers_orbit_rssi.csv.gz": measurements_of.receptions,
     }
     with pytest.raises(MeasurementError) as caught:
         readers[name]()
@@ -92,9 +86,9 @@ def test_what_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setenv("HOPCAST_TRACES", str(tmp_path))
     if octets:
         with pytest.raises(MeasurementError, match="can't be read"):
-            measurements.receptions()
+            measurements_of.receptions()
     else:
-        assert measurements.receptions() == []
+        assert measurements_of.receptions() == []
 
 
 def test_a_lossy_link_is_as_slow_as_asked() -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import polars
 import pytest
 
-from conftest import APART, ROOT, TOML, Hopcast
-from hopcast import Scenario, ScenarioError, studies
+from conftest import APART, ROOT, TOML, Hopcast, environment
+from hopcast import Scenario, ScenarioError, lab
+from hopcast.lab import AMOUNTS, Case, StudyFileError, load_file, run_experiments
+from hopcast.lab.change import with_values
+from hopcast.lab.experiment import MissingFailed
 from hopcast.report import NothingToReport, write_report
-from hopcast.studies import AMOUNTS, EXPERIMENTS, Case, StudyFileError, load_file, run_experiments
-from hopcast.studies.change import with_values
-from hopcast.studies.experiment import MissingFailed
+from hopcast_papers import EXPERIMENTS
 
 EXAMPLE = ROOT / "examples" / "hidden_terminal.py"
 GUIDE = ROOT / "docs" / "your-own-study.md"
@@ -60,7 +63,7 @@ def test_parquet_has_the_rows_of_json(hopcast: Hopcast, tmp_path: Path) -> None:
 def test_the_guide_takes_it_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    names: dict[str, studies.Outcome] = {}
+    names: dict[str, lab.Outcome] = {}
     exec(blocks("python")[1], names)
     assert (tmp_path / "near.svg").stat().st_size > 1000
     # Who hears the other needs no RTS.
@@ -68,7 +71,7 @@ def test_the_guide_takes_it_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_one_parameter_changed_in_every_scenario() -> None:
-    study = studies.load("h4")
+    study = lab.load("h4")
     assert study.with_({"radio.rts_threshold": "0 B"}).scenario("UDP, 1 KB") == study.scenario("UDP, 1 KB, RTS")
     assert study.scenario("UDP, 1 KB") == EXPERIMENTS["H4"].cases(AMOUNTS["quick"])["UDP, 1 KB"].scenario
     wide = study.with_({"flows.*.transport.window": 4, "radio.queue.packets": 9})
@@ -80,7 +83,7 @@ def test_one_parameter_changed_in_every_scenario() -> None:
 
 
 def test_a_change_of_ones_own_and_other_seeds() -> None:
-    study = studies.load("H3").changed(lambda scenario: scenario.set("duration", "9 s")).with_seeds(8, 9)
+    study = lab.load("H3").changed(lambda scenario: scenario.set("duration", "9 s")).with_seeds(8, 9)
     assert {case.scenario.duration_s for case in study.cases.values()} == {9.0}
     assert {case.seeds for case in study.cases.values()} == {(8, 9)}
 
@@ -88,11 +91,11 @@ def test_a_change_of_ones_own_and_other_seeds() -> None:
 def test_the_package_has_its_studies() -> None:
     import hopcast
 
-    assert hopcast.studies is studies
+    assert hopcast.lab is lab
 
 
 def test_what_cannot_be_changed() -> None:
-    study = studies.load("H3")
+    study = lab.load("H3")
     with pytest.raises(ValueError, match=r"no scenario of H3 has a key 'flows\.\*\.transport\.window'"):
         study.with_({"flows.*.transport.window": 4})
     with pytest.raises(ScenarioError, match="rts_treshold"):
@@ -100,11 +103,11 @@ def test_what_cannot_be_changed() -> None:
     with pytest.raises(KeyError, match="UDP, 16 KB"):
         study.scenario("UDP, 3 KB")
     with pytest.raises(KeyError, match="H99"):
-        studies.load("H99")
+        lab.load("H99")
 
 
 def test_an_outcome_has_rows_notes_and_figures() -> None:
-    outcome = studies.load("H3").with_seeds(1).run(threads=1)
+    outcome = lab.load("H3").with_seeds(1).run(threads=1)
     assert outcome.rows.height == len(outcome.table.rows)
     assert outcome.verdict == "within"
     assert outcome.notes
@@ -114,13 +117,13 @@ def test_an_outcome_has_rows_notes_and_figures() -> None:
 
 
 def test_a_pattern_fits_part_by_part() -> None:
-    scenario = studies.load("H4").scenario("TCP, 1 KB")
+    scenario = lab.load("H4").scenario("TCP, 1 KB")
     changed = with_values(scenario, {"flows.*1.start": "1 s"})
     assert changed == scenario.set("flows.stream1.start", "1 s")
     assert with_values(scenario, {"*.start": "1 s"}) == scenario
 
 
-MINE = "from hopcast.studies import Experiment\nEXPERIMENTS = [Experiment({}, '', '', list, dict, list)]\n"
+MINE = "from hopcast.lab import Experiment\nEXPERIMENTS = [Experiment({}, '', '', list, dict, list)]\n"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +161,7 @@ def test_a_file_that_is_not_there(hopcast: Hopcast, tmp_path: Path) -> None:
 
 
 def test_a_report_of_rows_that_nobody_knows(tmp_path: Path) -> None:
-    outcome = studies.load(str(EXAMPLE)).with_seeds(1, 2).run()
+    outcome = lab.load(str(EXAMPLE)).with_seeds(1, 2).run()
     outcome.study.write(tmp_path)
     with pytest.raises(NothingToReport, match="HIDDEN"):
         write_report(tmp_path)
@@ -180,7 +183,7 @@ def test_a_folder_film_beside_a_study_of_ones_own_is_the_users(hopcast: Hopcast,
 
 FINE_AND_NOT = """
 from hopcast import Scenario
-from hopcast.studies import Case, Experiment, claim
+from hopcast.lab import Case, Experiment, claim
 
 def cases(amount):
     {cases}
@@ -283,7 +286,7 @@ def test_seeds_that_no_run_or_two_could_have(seeds: str, hopcast: Hopcast, tmp_p
 @pytest.mark.parametrize("seeds", [(-1,), (1, 1), ()])
 def test_other_seeds_that_are_none(seeds: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="must be whole numbers from 0"):
-        studies.load("H3").with_seeds(*seeds)
+        lab.load("H3").with_seeds(*seeds)
 
 
 def test_what_comes_one_by_one_is_a_list_too(tmp_path: Path) -> None:
@@ -298,7 +301,7 @@ def test_what_comes_one_by_one_is_a_list_too(tmp_path: Path) -> None:
 ENDS = """
 import sys
 from hopcast import Scenario
-from hopcast.studies import Case, Experiment, claim
+from hopcast.lab import Case, Experiment, claim
 
 def end(*_):
     sys.exit("no data")
@@ -392,7 +395,7 @@ def test_what_can_not_be_reported_loses_no_rows(
 
 RUNS_THAT_FAIL = """
 from hopcast import Scenario
-from hopcast.studies import Case, Experiment, claim
+from hopcast.lab import Case, Experiment, claim
 
 NEAR = Scenario.from_toml({toml!r})
 FAR = Scenario.from_toml({apart!r})
@@ -464,3 +467,79 @@ def test_a_file_finds_traces_as_it_is_executed(hopcast: Hopcast, tmp_path: Path)
     done = hopcast("report", out, "--study", file, "--traces", traces)
     assert (done.returncode, done.stderr) == (0, "")
     assert (out / "report.html").read_bytes() == page
+
+
+WITHOUT = """
+import importlib.metadata, sys
+
+importlib.metadata.entry_points = lambda **_: ()
+from hopcast.start import main
+main()
+"""
+"""The command line where no package with studies is installed."""
+
+
+@pytest.mark.parametrize("which", ["H4", "all", "sensitivity"])
+def test_without_the_papers_package_the_command_says_what_to_install(which: str) -> None:
+    program = [sys.executable, "-c", WITHOUT, "study", which]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no studies are installed" in done.stderr
+    assert "pip install ./papers" in done.stderr
+
+
+def test_without_the_papers_package_a_file_is_a_study(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", WITHOUT, "study", str(EXAMPLE), "--out", str(tmp_path)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "HIDDEN" in (tmp_path / "report.html").read_text()
+
+
+def installed(folder: Path, text: str) -> dict[str, str]:
+    """The environment in which a package with this text is installed, whose entry point is `STUDIES`."""
+    (folder / "elsewhere.py").write_text(text)
+    info = folder / "elsewhere-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[hopcast.studies]\nelsewhere = elsewhere:STUDIES\n")
+    return environment(PYTHONPATH=str(folder))
+
+
+ELSEWHERE = """
+from hopcast import Scenario
+from hopcast.lab import Case, Collection, Experiment, value
+
+def cases(amount):
+    nodes = [{"name": "n", "count": 2, "placement": {"shape": "line", "spacing": "5 m"}}]
+    flow = {"name": "f", "from": "n0", "to": "n1", "transport": {"protocol": "udp"}}
+    flow["application"] = {"kind": "cbr", "rate": "1 Mb/s", "packet": "500 B"}
+    return {"one": Case(Scenario(duration="0.1 s", radio={"standard": "802.11a"}, nodes=nodes, flows=[flow]), (1,))}
+
+def rows(measured):
+    return [value(ID, "one", "goodput", "b/s", measured.flow("one", "f", "goodput_bps"))]
+
+STUDIES = Collection([Experiment(ID, "", "", lambda amount: [], cases, rows)])
+"""
+
+
+def test_an_installed_package_adds_studies(tmp_path: Path, hopcast: Hopcast) -> None:
+    env = installed(tmp_path, f"ID = 'E1'\n{ELSEWHERE}")
+    done = hopcast("study", "E1", "--json", env=env)
+    assert done.returncode == 0, done.stderr
+    assert [row["experiment"] for row in json.loads(done.stdout)["rows"]] == ["E1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("STUDIES = 5", "the studies elsewhere (elsewhere:STUDIES) are 5, not a Collection"),
+        ("1 / 0", "the studies elsewhere (elsewhere:STUDIES) can't be loaded: ZeroDivisionError"),
+        (f"ID = 'H4'\n{ELSEWHERE}", "papers and elsewhere both have a study H4"),
+    ],
+)
+def test_an_installed_package_with_wrong_studies_is_named(
+    text: str, message: str, tmp_path: Path, hopcast: Hopcast
+) -> None:
+    done = hopcast("study", "H4", env=installed(tmp_path, text))
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())

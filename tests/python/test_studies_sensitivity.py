@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
-from hopcast import studies
-from hopcast.report import write_report
-from hopcast.scenario import Scenario
-from hopcast.studies import AMOUNTS, EXPERIMENTS, house, run_experiments, trials
-from hopcast.studies.rows import Row, Sample, claim, remark
-from hopcast.studies.sensitivity import (
+from hopcast import lab
+from hopcast.lab import AMOUNTS, run_experiments, trials
+from hopcast.lab.rows import Row, Sample, claim, remark
+from hopcast.lab.sensitivity import (
     FEW,
-    UNSAID,
     Alternative,
     Sensitivity,
     Trial,
     compare,
-    later_least_rto,
-    staggered,
 )
-from hopcast.studies.tally import Tally, findings
+from hopcast.lab.tally import Tally, findings
+from hopcast.report import write_report
+from hopcast.scenario import Scenario
+from hopcast_papers import EXPERIMENTS
+from hopcast_papers import wireless_house as house
+from hopcast_papers.unsaid import UNSAID, later_least_rto, staggered
 
 QUICK, FULL = AMOUNTS["quick"], AMOUNTS["full"]
 
@@ -82,7 +82,7 @@ def test_a_finding_depends_where_it_turns(before: str, after: str, answer: str) 
 
 
 def test_cases_beside_stand_in_for_others() -> None:
-    measured = studies.Measured({"a": [{"n": 1}], "a, slow": [{"n": 2}], "b": [{"n": 3}]})
+    measured = lab.Measured({"a": [{"n": 1}], "a, slow": [{"n": 2}], "b": [{"n": 3}]})
     assert trial(beside=", slow").variant is None
     assert trial(beside=", slow").substituted(measured).documents == {
         "a": [{"n": 2}],
@@ -92,9 +92,7 @@ def test_cases_beside_stand_in_for_others() -> None:
 
 
 def test_a_trial_of_cases_beside_compares_as_many_replications() -> None:
-    measured = studies.Measured(
-        {"a": [{"n": 1}, {"n": 2}, {"n": 3}], "a, slow": [{"n": 4}, {"n": 5}], "b": [{"n": 6}] * 3}
-    )
+    measured = lab.Measured({"a": [{"n": 1}, {"n": 2}, {"n": 3}], "a, slow": [{"n": 4}, {"n": 5}], "b": [{"n": 6}] * 3})
     slow = trial(beside=", slow")
     assert {name: len(found) for name, found in slow.common(measured).documents.items()} == {
         "a": 2,
@@ -106,7 +104,7 @@ def test_a_trial_of_cases_beside_compares_as_many_replications() -> None:
 
 
 def test_the_quick_trials_rest_on_as_many_replications_as_said() -> None:
-    beside = [one for one in trials(EXPERIMENTS, QUICK) if one.alternative.beside]
+    beside = [one for one in trials(EXPERIMENTS, UNSAID, QUICK) if one.alternative.beside]
     assert {one.experiment.id for one in beside} == {"A3", "P2", "P3", "P4"}
     for one in beside:
         seeds = {name: case.seeds for name, case in one.experiment.cases(QUICK).items()}
@@ -122,13 +120,13 @@ def test_a_trial_of_few_replications_is_compared_with_as_many() -> None:
     short = dataclasses.replace(trial(values={"radio.rts_threshold": "0 B"}), most=2)
     assert short.variant is not None
     assert {case.seeds for case in short.variant.cases(QUICK).values()} == {(1, 2)}
-    measured = studies.Measured({"a": [{"n": 1}, {"n": 2}, {"n": 3}]})
+    measured = lab.Measured({"a": [{"n": 1}, {"n": 2}, {"n": 3}]})
     assert short.common(measured).documents == {"a": [{"n": 1}, {"n": 2}]}
     assert trial().common(measured).documents == measured.documents
 
 
 def test_flows_start_one_after_another() -> None:
-    scenario = studies.load("H4").scenario("UDP, 1 KB")
+    scenario = lab.load("H4").scenario("UDP, 1 KB")
     values = {key: value for key, value, _ in staggered(0.25)(scenario).explain()}
     assert [values[f"flows.stream{index}.start"] for index in range(3)] == ["0 s", "0.25 s", "0.5 s"]
 
@@ -166,14 +164,14 @@ def test_tcp_waits_at_least_as_long_as_in_the_ns2_of_its_paper(id_: str, case: s
     told = [one for one in experiment.setup(QUICK) if one.name == "TCP's timeout"]
     assert [one.value.startswith("1 s at least") for one in told] == ([] if id_ == "W1" else [True])
     assert least_rtos(later_least_rto(scenario)) == ["0.2 s"] * len(least)
-    tried = [one.experiment.id for one in trials(EXPERIMENTS, FULL) if one.parameter == "least RTO of TCP"]
+    tried = [one.experiment.id for one in trials(EXPERIMENTS, UNSAID, FULL) if one.parameter == "least RTO of TCP"]
     assert sorted(tried) == ["M3", "M4", "M5", "P1", "P4", "P5", "P6"]
 
 
 def test_a_house_without_rts_has_as_many_attempts_at_data_as_with_it() -> None:
     (tried,) = (
         one
-        for one in trials({"W6": EXPERIMENTS["W6"]}, QUICK)
+        for one in trials({"W6": EXPERIMENTS["W6"]}, UNSAID, QUICK)
         if one.parameter == "RTS/CTS" and one.alternative.value.startswith("off")
     )
     assert tried.variant is not None
@@ -189,9 +187,9 @@ def test_every_trial_changes_every_experiment_that_it_names(
     measurements: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOPCAST_TRACES", str(measurements))
-    made = trials(EXPERIMENTS, FULL)
+    made = trials(EXPERIMENTS, UNSAID, FULL)
     assert len(made) == sum(len(unsaid.experiments) * len(unsaid.alternatives) for unsaid in UNSAID)
-    assert len(trials(EXPERIMENTS, QUICK)) < len(made)
+    assert len(trials(EXPERIMENTS, UNSAID, QUICK)) < len(made)
     for one in made:
         assert one.alternative.why
         if one.experiment.id == "P1":

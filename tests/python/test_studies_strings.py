@@ -10,14 +10,26 @@ from itertools import product
 
 import pytest
 
+from hopcast.lab import AMOUNTS
+from hopcast.lab.experiment import Measured, Table
+from hopcast.lab.rows import Sample
 from hopcast.results import Result, run
 from hopcast.scenario import Scenario
-from hopcast.studies import AMOUNTS, strings_calls, strings_mesh
-from hopcast.studies.experiment import Measured, Table
-from hopcast.studies.rows import Sample
-from hopcast.studies.strings import CHANNELS, ERRORS, FEC, IDEAL, SEGMENTS, START, Channel, scenario, tcp
-from hopcast.studies.strings_calls import CHOSEN, Setting, call
 from hopcast.types import Flow
+from hopcast_papers.strings_and_meshes import calls as strings_calls
+from hopcast_papers.strings_and_meshes import mesh as strings_mesh
+from hopcast_papers.strings_and_meshes.calls import CHOSEN, Setting, call
+from hopcast_papers.strings_and_meshes.string import (
+    CHANNELS,
+    ERRORS,
+    FEC,
+    IDEAL,
+    SEGMENTS,
+    START,
+    Channel,
+    scenario,
+    tcp,
+)
 
 
 def values(made: Scenario) -> dict[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hopcast import run, studies
-from hopcast.studies import testbed_routes
-from hopcast.studies.testbed_capture import Seen, observe, pauses
+from hopcast import lab, run
+from hopcast_papers.aodv_testbed import routes as testbed_routes
+from hopcast_papers.aodv_testbed.capture import Seen, observe, pauses
 
 
 def segment(time_s: float, sequence: int) -> Seen:
@@ -49,7 +49,7 @@ def test_a_burst_over_one_hop_is_what_the_window_lets_go(window: int, burst: flo
     burst: its segments, and a pause of one segment on the air (6.3 ms), the copies at both ends and the
     acknowledgement.
     """
-    scenario = studies.load("A5").scenario("1 hop").set("flows.stream0.transport.window", window)
+    scenario = lab.load("A5").scenario("1 hop").set("flows.stream0.transport.window", window)
     result = run(scenario.set("flows.stream0.application.bytes", 100 * testbed_routes.SEGMENT), seed=1)
     assert result.json()["flows"][0]["retransmitted_segments"] == 0
     found = observe(result)["source"]
@@ -58,7 +58,7 @@ def test_a_burst_over_one_hop_is_what_the_window_lets_go(window: int, burst: flo
 
 
 def test_a_source_pauses_longer_with_each_hop() -> None:
-    study = studies.load("A5")
+    study = lab.load("A5")
     pause = []
     for hops in testbed_routes.HOPS[1:]:
         made = study.scenario(testbed_routes._hops(hops)).set("flows.stream0.application.bytes", 400_000)

@@ -13,8 +13,8 @@ import hopcast as package
 from conftest import TOML, Hopcast
 from hopcast.cli.tables import print_comparison, print_rows, print_sensitivity
 from hopcast.compare import Comparison, Line, Run
-from hopcast.studies.rows import Sample, claim
-from hopcast.studies.sensitivity import Sensitivity
+from hopcast.lab.rows import Sample, claim
+from hopcast.lab.sensitivity import Sensitivity
 
 NAMES = [f"download-of-a-film-from-the-box-to-the-{whom}" for whom in ("laptop", "screen")]
 """Of flows, which differ in what is cut off first."""

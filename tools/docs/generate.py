@@ -19,7 +19,7 @@ import stations
 import traffic
 import transport
 
-from hopcast import Scenario, run, studies
+from hopcast import Scenario, lab, run
 from hopcast.cli import hopcast, live
 from hopcast.figures import picture
 
@@ -66,7 +66,7 @@ def film_delay() -> str:
 
 def own_study() -> str:
     """The figure of `your-own-study.md`."""
-    outcome = studies.load(str(ROOT / "examples" / "hidden_terminal.py")).run()
+    outcome = lab.load(str(ROOT / "examples" / "hidden_terminal.py")).run()
     return picture(outcome.plot())
 
 

@@ -21,10 +21,10 @@ WORDS = Path(__file__).with_name("words.toml")
 LONGEST = 35
 """Words of the longest sentence."""
 
-PAGES = ("*.md", "docs/**/*.md", "benches/*/README.md", "packaging/**/*.md", "traces/*.md")
+PAGES = ("*.md", "docs/**/*.md", "benches/*/README.md", "packaging/**/*.md", "papers/**/*.md", "traces/*.md")
 """Pages that are checked without arguments."""
 
-CODE = ("crates/**/*.rs", "tests/**/*.rs", "python/**/*.py", "tests/**/*.py", "tools/**/*.py")
+CODE = ("crates/**/*.rs", "tests/**/*.rs", "python/**/*.py", "papers/**/*.py", "tests/**/*.py", "tools/**/*.py")
 """Code whose documentation `--code` checks."""
 
 FINE_IN_CODE = ("is none",)

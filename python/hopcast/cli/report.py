@@ -15,6 +15,7 @@ from hopcast.cli import traces as traces_of
 def command(folder: str, study: str | None, traces: tuple[str, ...], figures: bool) -> None:
     """Draw the results of `run --out DIR` or `study --out DIR` in report.html."""
     from hopcast.cli.study import own_experiments
+    from hopcast.lab import CollectionError
     from hopcast.report import NothingToReport, write_figures, write_report
 
     traces_of.look_for_traces(traces)
@@ -22,7 +23,7 @@ def command(folder: str, study: str | None, traces: tuple[str, ...], figures: bo
     try:
         # The figures first: a folder that has none is refused before anything is written.
         written = [*([write_figures(folder, own)] if figures else []), write_report(folder, own)]
-    except NothingToReport as error:
+    except (CollectionError, NothingToReport) as error:
         raise click.UsageError(str(error)) from None
     for path in written:
         click.echo(f"Written to {path}")

@@ -17,8 +17,8 @@ from hopcast.cli.progress import progress_bar
 from hopcast.cli.signals import INTERRUPTION
 
 if TYPE_CHECKING:
-    from hopcast.studies import Experiment, Study
-    from hopcast.studies.kept import KeptRuns
+    from hopcast.lab import Experiment, Study
+    from hopcast.lab.kept import KeptRuns
 
 
 SENSITIVITY = "sensitivity"
@@ -54,22 +54,23 @@ def command(
     its data is skipped. `sensitivity` tries other values of parameters that the papers do not state; it is a part of `all`.
     FILE.py is your own study. Without an argument, hopcast runs `all`.
     """
-    from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFailed, StudyInterrupted, run_experiments, trials
-    from hopcast.studies.experiment import lacking
+    from hopcast.lab import AMOUNTS, StudyFailed, StudyInterrupted, experiments, run_experiments, trials
+    from hopcast.lab.experiment import lacking
+    from hopcast.lab.installed import unsaid
 
     traces_of.look_for_traces(traces)
-    experiments = _wanted(which)
-    tried = trials(EXPERIMENTS, AMOUNTS[amount]) if which.lower() in ("all", SENSITIVITY) else []
+    wanted = _wanted(which)
+    tried = trials(experiments(), unsaid(), AMOUNTS[amount]) if which.lower() in ("all", SENSITIVITY) else []
     demonstrates = not which.endswith(".py")
-    reasons = [reason for experiment in experiments if (reason := lacking(experiment)) is not None]
-    if reasons and len(reasons) == len(experiments):
+    reasons = [reason for experiment in wanted if (reason := lacking(experiment)) is not None]
+    if reasons and len(reasons) == len(wanted):
         raise click.UsageError(f"nothing can be run: {'; '.join(dict.fromkeys(reasons))}")
     with _prepared(out, film=demonstrates), _kept(out, fresh) as kept:
         failure: BaseException | None = None
         try:
             with progress_bar() as progress:
                 study = run_experiments(
-                    experiments, AMOUNTS[amount], threads=threads, progress=progress, kept=kept, trials=tried
+                    wanted, AMOUNTS[amount], threads=threads, progress=progress, kept=kept, trials=tried
                 )
         except (StudyFailed, StudyInterrupted) as stopped:
             study, failure = stopped.study, stopped
@@ -77,7 +78,7 @@ def command(
             with INTERRUPTION.waits():
                 try:
                     if out is not None and (study.rows or study.sensitivity):
-                        _write(study, experiments, out, demonstrate=failure is None and demonstrates)
+                        _write(study, wanted, out, demonstrate=failure is None and demonstrates)
                 except (Exception, SystemExit, KeyboardInterrupt) as error:
                     # What was measured is told first.
                     failure = failure or error
@@ -106,7 +107,7 @@ def _kept(out: str | None, fresh: bool) -> Iterator[KeptRuns | None]:
     if out is None:
         yield None
         return
-    from hopcast.studies.kept import KeptRuns
+    from hopcast.lab.kept import KeptRuns
 
     kept = KeptRuns(out, fresh=fresh)
     try:
@@ -151,32 +152,39 @@ def _print(study: Study, as_json: bool, out: str | None) -> None:
 
 
 def _wanted(which: str) -> list[Experiment]:
-    from hopcast.studies import find
+    from hopcast.lab import CollectionError, experiments, find
+    from hopcast.lab.installed import NONE_INSTALLED
 
     if which.endswith(".py"):
         return own_experiments(which)
+    try:
+        if not experiments():
+            raise click.UsageError(NONE_INSTALLED)
+    except CollectionError as error:
+        raise click.UsageError(str(error)) from error
     if which.lower() == SENSITIVITY:
         return []
-    experiments = find(which)
-    if not experiments:
+    found = find(which)
+    if not found:
         raise click.BadParameter(
             f"no experiment {which!r}; there are {_known()}, or a file of your own, FILE.py",
             param_hint="[ID|LETTER|all|sensitivity|FILE.py]",
         )
-    return experiments
+    return found
 
 
 def own_experiments(path: str) -> list[Experiment]:
     """Return the experiments of a file, under ids that hopcast's experiments do not use."""
-    from hopcast.studies import EXPERIMENTS, StudyFileError, load_file
+    from hopcast.lab import CollectionError, StudyFileError, experiments, load_file
 
     try:
-        return load_file(path, frozenset(EXPERIMENTS))
-    except StudyFileError as error:
+        return load_file(path, frozenset(experiments()))
+    except (CollectionError, StudyFileError) as error:
         raise click.UsageError(str(error)) from error
 
 
 def _known() -> str:
-    from hopcast.studies import EXPERIMENTS
+    from hopcast.lab import experiments
 
-    return ", ".join([*EXPERIMENTS, *sorted({name[0] for name in EXPERIMENTS}), "all", SENSITIVITY])
+    installed = experiments()
+    return ", ".join([*installed, *sorted({name[0] for name in installed}), "all", SENSITIVITY])

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from hopcast.compare import Comparison
+    from hopcast.lab.rows import Row
+    from hopcast.lab.sensitivity import Sensitivity
     from hopcast.results import Result
-    from hopcast.studies.rows import Row
-    from hopcast.studies.sensitivity import Sensitivity
 
 VERDICT_STYLES = {
     "holds": "green",

@@ -15,6 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from hopcast import tables
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
+from hopcast.lab.experiment import AMOUNTS, Amount, Cells, Experiment, Parameter, Table
+from hopcast.lab.installed import experiments
+from hopcast.lab.raised import listed, told
+from hopcast.lab.rows import RANK, Row
+from hopcast.lab.sensitivity import Sensitivity
+from hopcast.lab.tally import Tally
 from hopcast.output import prepared, write_bytes, write_text
 from hopcast.report import conversations, html
 from hopcast.report.documents import (
@@ -26,12 +32,6 @@ from hopcast.report.documents import (
     load_series,
     load_study,
 )
-from hopcast.studies import AMOUNTS, EXPERIMENTS
-from hopcast.studies.experiment import Amount, Cells, Experiment, Parameter, Table
-from hopcast.studies.raised import listed, told
-from hopcast.studies.rows import RANK, Row
-from hopcast.studies.sensitivity import Sensitivity
-from hopcast.studies.tally import Tally
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
     `NothingToReport`, and `OutputError` if the page can't be written there.
     """
     root = Path(folder)
-    known = EXPERIMENTS | {experiment.id: experiment for experiment in own}
+    known = experiments() | {experiment.id: experiment for experiment in own}
     study, run = _load(load_study, root / "rows.json"), _load(load_run, root / "run.json")
     # Beside a run alone, or a study of one's own, a folder of that name is the user's.
     film = _load(load_film, root / FILM / "run.json") if study is not None and _is_hopcasts(study) else None
@@ -98,7 +98,7 @@ def write_figures(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()
         raise NothingToReport(f"{root}: there is no rows.json; `hopcast study --out` writes it")
     target = root / "figures"
     with prepared(target):
-        for experiment, rows in _by_experiment(study, EXPERIMENTS | {one.id: one for one in own}):
+        for experiment, rows in _by_experiment(study, experiments() | {one.id: one for one in own}):
             for number, (document, drawn) in enumerate(_files(experiment, rows), start=1):
                 write_text(target / f"{experiment.id}-{number}.svg", drawn)
                 write_bytes(target / f"{experiment.id}-{number}.pdf", document)
@@ -116,7 +116,8 @@ def _files(experiment: Experiment, rows: Sequence[Row]) -> list[tuple[bytes, str
 
 def _is_hopcasts(study: dict[str, Any]) -> bool:
     """Whether experiments of hopcast were run, with which the demonstration runs."""
-    return any(of["experiment"] in EXPERIMENTS for of in (*study["rows"], *study.get("sensitivity", ())))
+    installed = experiments()
+    return any(of["experiment"] in installed for of in (*study["rows"], *study.get("sensitivity", ())))
 
 
 def _load(load: Callable[[Path], T], path: Path) -> T | None:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from hopcast.errors import HopcastError
+from hopcast.lab.experiment import AMOUNTS
+from hopcast.lab.rows import Row, Verdict
+from hopcast.lab.sensitivity import Sensitivity
 from hopcast.plots import columns
-from hopcast.studies import AMOUNTS
-from hopcast.studies.rows import Row, Verdict
-from hopcast.studies.sensitivity import Sensitivity
 from hopcast.tables import CONVERSATION_COLUMNS, FLOW_COLUMNS, RTP_COLUMNS
 
 if TYPE_CHECKING:

@@ -1,0 +1,53 @@
+"""The experiments of five papers, and of other people's measurements, repeated with hopcast.
+
+`hopcast study` finds them by the entry point of this package. One module or folder has one paper:
+
+* `aodv_testbed` (A): AODV on a testbed of laptops with WaveLAN cards;
+* `h2o` (H): streams over 802.11a between laptops, one hop to four;
+* `adtfrc` (M): rate control that identifies the state of the network;
+* `strings_and_meshes` (P): voice and TCP over strings and meshes with errors;
+* `wireless_house` (W): TCP, a film and a game behind one access point;
+* `measured_networks` (R): measurements of others, which hopcast may not contain.
+"""
+
+from __future__ import annotations
+
+from hopcast.lab.experiment import Experiment
+from hopcast.lab.installed import Collection
+from hopcast_papers import adtfrc, wireless_house
+from hopcast_papers.aodv_testbed import hop, routes
+from hopcast_papers.h2o import cards, distance, exposed, streams, turbo, unfairness, waits
+from hopcast_papers.measured_networks import orbit_frames, tfa_chain, tfa_links
+from hopcast_papers.strings_and_meshes import calls, mesh, neighbours, string
+from hopcast_papers.unsaid import UNSAID
+
+MODULES = (
+    hop,
+    routes,
+    streams,
+    waits,
+    cards,
+    distance,
+    exposed,
+    unfairness,
+    turbo,
+    string,
+    calls,
+    neighbours,
+    mesh,
+    wireless_house,
+    adtfrc,
+    tfa_chain,
+    tfa_links,
+    orbit_frames,
+)
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.id: experiment
+    for experiment in sorted(
+        (experiment for module in MODULES for experiment in module.EXPERIMENTS),
+        key=lambda experiment: (experiment.id[0], int(experiment.id[1:])),
+    )
+}
+"""Every experiment by its id, in the order of the report."""
+STUDIES = Collection(tuple(EXPERIMENTS.values()), UNSAID)
+"""What the entry point names."""

@@ -1,0 +1,1 @@
+"""A: AODV on a testbed of laptops with WaveLAN cards."""

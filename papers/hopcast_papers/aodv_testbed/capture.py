@@ -1,0 +1,100 @@
+"""A5's transfer in a capture at its source: the bursts in which segments leave, and the pauses between them.
+
+The paper ran tcpdump at node 1 (section 4.3). So does this module: it repeats the run with captures, which change
+nothing, and reads that of the source.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import struct
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from hopcast.lab.experiment import Document
+from hopcast.results import Result, run
+
+ENHANCED_PACKET = 6
+"""Type of a block of pcapng that holds a packet."""
+MAC_HEADER, LLC = 24, 8
+"""Bytes of a data frame before its packet (IEEE 802.11-2020, 9.3.2.1; IEEE 802.2 with SNAP)."""
+IPV4, TCP = b"\x08\x00", 6
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A TCP packet that a node sent or received."""
+
+    time_s: float
+    sent: bool
+    sequence: int
+    acknowledged: int
+    octets: int
+    """Bytes of its payload."""
+
+
+def observe(result: Result) -> Document:
+    """For the source, the median pause between two bursts, in seconds, and the mean number of segments in a burst."""
+    source, seed = "n0", result.json()["provenance"]["seed"]
+    with tempfile.TemporaryDirectory() as folder:
+        run(result.scenario, seed=seed, threads=1, out=folder, pcap=True)
+        with open(os.path.join(folder, f"{source}.pcapng"), "rb") as file:
+            every, segments = pauses(packets(file.read()))
+    return {
+        "source": {
+            "pause_s": median(every) if every else math.nan,
+            "burst": segments / (len(every) + 1) if segments else math.nan,
+        }
+    }
+
+
+def pauses(seen: Iterable[Seen]) -> tuple[list[float], int]:
+    """Seconds from the last segment of each burst to the first of the next, and the number of segments.
+
+    A burst begins with the event that lets TCP send: an acknowledgement since the segment before ("waiting for an ACK
+    to move its window"), or the timer ("or timer expiry for a retransmission"), after which TCP repeats the first
+    unacknowledged segment although nothing arrived.
+    """
+    found: list[float] = []
+    segments, last, heard = 0, 0.0, False
+    first: int | None = None
+    for packet in seen:
+        if not packet.sent:
+            heard, first = True, packet.acknowledged
+        elif packet.octets:
+            if segments and (heard or packet.sequence == first):
+                found.append(packet.time_s - last)
+            segments, last, heard = segments + 1, packet.time_s, False
+    return found, segments
+
+
+def packets(capture: bytes) -> Iterator[Seen]:
+    """The TCP packets in a node's capture that the node sent or that are for it, as tcpdump shows them in
+    non-promiscuous mode.
+    """
+    own: bytes | None = None
+    at = 0
+    while at < len(capture):
+        kind, length = struct.unpack_from("<II", capture, at)
+        if kind == ENHANCED_PACKET:
+            _, high, low, kept = struct.unpack_from("<IIII", capture, at + 8)
+            frame = capture[at + 28 : at + 28 + kept]
+            mac = frame[struct.unpack_from("<H", frame, 2)[0] :]
+            packet = mac[MAC_HEADER + LLC :]
+            if len(packet) > 20 and mac[MAC_HEADER + LLC - 2 : MAC_HEADER + LLC] == IPV4 and packet[9] == TCP:
+                to, by = mac[4:10], mac[10:16]
+                # The first TCP packet is the source's own.
+                own = own or by
+                if own in (to, by):
+                    yield _seen(packet, ((high << 32) | low) * 1e-9, sent=by == own)
+        at += length
+
+
+def _seen(packet: bytes, time_s: float, *, sent: bool) -> Seen:
+    ip = 4 * (packet[0] & 0xF)
+    (total,) = struct.unpack_from(">H", packet, 2)
+    sequence, acknowledged = struct.unpack_from(">II", packet, ip + 4)
+    return Seen(time_s, sent, sequence, acknowledged, total - ip - 4 * (packet[ip + 12] >> 4))

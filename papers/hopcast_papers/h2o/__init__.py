@@ -1,0 +1,1 @@
+"""H: streams over 802.11a between laptops, one hop to four."""

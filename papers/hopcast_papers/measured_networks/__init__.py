@@ -1,0 +1,1 @@
+"""R: measurements of others, which hopcast may not contain."""

@@ -1,0 +1,1 @@
+"""P: voice and TCP over strings and meshes with errors."""

@@ -1,0 +1,297 @@
+"""P5: a TCP between each pair of neighbours of a string, and one over the whole of it.
+
+M. Petrovic, M. Aboelaze: "Performance of TCP/UDP under Ad Hoc IEEE802.11", section 4.3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
+from hopcast.lab.rows import Row, Sample, average, hardest, sentence, value
+from hopcast.numbers import significant
+from hopcast.theory import jain
+from hopcast_papers.h2o.places import number
+from hopcast_papers.strings_and_meshes.string import (
+    CHANNELS,
+    ERRORS,
+    FEC,
+    IDEAL,
+    LEFT_BER,
+    NODES,
+    NS2_WINDOW,
+    SEGMENTS,
+    Channel,
+    kbps,
+    one_tcp,
+    one_tcp_name,
+    parameters,
+    rts_text,
+    scenario,
+    seeds,
+    tcp,
+    with_ber,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NEIGHBOURS = tuple(f"{node}-{node + 1}" for node in range(NODES - 1))
+LONG = f"0-{NODES - 1}"
+CONNECTIONS = (*NEIGHBOURS, LONG)
+"""Streams, in this order."""
+MIDDLE = ("2-3", "3-4")
+"""Nodes that section 4.3 calls the middle ones."""
+LONG_KBPS = 1.0
+"""kb/s: "a very low rate (about 1 kbps)"."""
+PASSES = 1.0
+"""Segments delivered in a run, on average: a connection with fewer counts as not able to transfer data."""
+RESIDUAL = f"1000 B, no RTS, {LEFT_BER:g} of the bits wrong"
+FAILS = 0.05
+"""A connection over many hops "fails" compared with those over one hop: at most this share of their mean."""
+DELIVERED = "segments delivered in a run"
+WINDOWS = (NS2_WINDOW, 1)
+"""Segments: the chosen size, and alternatives."""
+
+Key = tuple[int, bool, Channel, int]
+"""Segment, RTS, channel, window."""
+KEYS: tuple[Key, ...] = tuple(product(SEGMENTS, (False, True), CHANNELS, WINDOWS))
+
+
+def _setup(amount: Amount) -> list[Parameter]:
+    return [
+        *parameters(amount, f"{NODES} nodes in a row", "with and without", seconds=_seconds(amount)),
+        Parameter(
+            "connections",
+            "from each node to the next one, and from node 0 to node 7",
+            "section 4.3: between every two neighbours, and the first and the last; directions are not stated",
+        ),
+        Parameter("segments", "200 and 1000 B", "not stated for Fig. 4: those of Figs. 2 and 3"),
+        Parameter(
+            "bit errors with FEC",
+            f"none; beside, {LEFT_BER:g} at all times, at the rate without FEC",
+            "section 3 has 10⁻⁶, far less than matters; varied",
+        ),
+        Parameter("one connection alone", "as in P1, over one hop", "what those over one hop are compared with"),
+        Parameter("window", f"{NS2_WINDOW} segments; 1 beside", "not stated: ns-2's default; Fig. 1"),
+        Parameter(f"seeds with {NS2_WINDOW} segments", f"{len(_many(amount))}", "what arrives there is chance"),
+    ]
+
+
+def _many(amount: Amount) -> tuple[int, ...]:
+    """Seeds of the cases that are compared with the paper's: in a short run the throughput of a connection over many
+    hops depends on chance.
+    """
+    return amount.pick(quick=tuple(range(1, 13)), full=seeds(amount))
+
+
+def _seconds(amount: Amount) -> float:
+    return amount.pick(quick=30.0, full=200.0)
+
+
+def _cases(amount: Amount) -> Mapping[str, Case]:
+    made = {}
+    for key in KEYS:
+        segment, rts, channel, window = key
+        ends = [*((node, node + 1) for node in range(NODES - 1)), (0, NODES - 1)]
+        flows = [tcp(f"stream{stream}", a, b, segment, window) for stream, (a, b) in enumerate(ends)]
+        name = _case(*key)
+        made[name] = Case(
+            scenario(name, flows, rts=rts, channel=channel, seconds=_seconds(amount)),
+            _many(amount) if window == NS2_WINDOW else seeds(amount),
+        )  # fmt: skip
+    for segment, rts, channel in product(SEGMENTS, (False, True), CHANNELS):
+        name = _alone(segment, rts, channel)
+        # As in P1, so that it is simulated once.
+        made[name] = one_tcp(name, 1, segment, NS2_WINDOW, rts, channel, amount)
+    left = with_ber(made[_case(1000, False, ERRORS, NS2_WINDOW)].scenario, LEFT_BER)
+    return made | {RESIDUAL: Case(left, seeds(amount))}
+
+
+def _middle(short: Sequence[Sample]) -> Sample:
+    """Mean of the middle connections, as a part of the mean over one hop; `short` goes by `NEIGHBOURS`."""
+    return average(short[NEIGHBOURS.index(name)] for name in MIDDLE) / average(short)
+
+
+def _segments(measured: Measured, key: Key) -> Sample:
+    """Number of segments that the connection over all hops delivered in a run."""
+    octets = measured.flow(_case(*key), f"stream{CONNECTIONS.index(LONG)}", "received_bytes")
+    return Sample.of(lambda received: received / key[0], octets)
+
+
+def _rows(measured: Measured) -> list[Row]:
+    rows = []
+    rate = {(key, name): kbps(measured, _case(*key), at) for key in KEYS for at, name in enumerate(CONNECTIONS)}
+    short = {key: [rate[key, name] for name in NEIGHBOURS] for key in KEYS}
+    total = {key: Sample.of(lambda *each: math.fsum(each), *short[key], rate[key, LONG]) for key in KEYS}
+    mean = {key: average(short[key]) for key in KEYS}
+    fair = {key: Sample.of(lambda *each: jain(each) if any(each) else math.nan, *short[key]) for key in KEYS}
+    middle = {key: _middle(short[key]) for key in KEYS}
+    for key in KEYS:
+        case = _case(*key)
+        for name in NEIGHBOURS:
+            rows.append(value("P5", f"{case}, {name}", "goodput", "kb/s", rate[key, name]))
+        paper = LONG_KBPS if key[3] == NS2_WINDOW else None
+        rows.append(value("P5", f"{case}, {LONG}", "goodput", "kb/s", rate[key, LONG], paper=paper))
+        rows.append(value("P5", case, "total", "kb/s", total[key]))
+        rows.append(value("P5", case, "Jain's index over one hop", "", fair[key]))
+        rows.append(value("P5", case, "middle / mean over one hop", "", middle[key]))
+    residual = _middle([kbps(measured, RESIDUAL, at) for at in range(len(NEIGHBOURS))])
+    rows.append(value("P5", RESIDUAL, "middle / mean over one hop", "", residual))
+    chosen = [key for key in KEYS if key[3] == NS2_WINDOW]
+    rates = [rate[key, LONG] for key in chosen]
+    rows.append(value("P5", f"{LONG}, the mean of {len(rates)}", "goodput", "kb/s", average(rates)))
+    passed = {f"{_short(*key)}, {LONG}": _segments(measured, key) for key in chosen}
+    note = (
+        "“In all cases, the single multihop connection is able to transfer data, but at a very low rate (about 1 kbps)”: a segment in a run or more; the "
+        "rates stand beside 1 kb/s"
+    )
+    rows += sentence("P5", LONG, DELIVERED, "", passed, of="hardest", low=PASSES, note=note)
+    shares = {f"{_short(*key)}, window {NS2_WINDOW}": rate[key, LONG] / mean[key] for key in chosen}
+    note = (
+        f"“A multihop connection fails in the presence of many single hop transfers”: at most {FAILS:.0%} of their mean"
+    )
+    rows += sentence("P5", "", f"{LONG} / mean over one hop", "", shares, of="hardest", high=FAILS, note=note)
+    affected = {}
+    for segment, rts, channel, window in chosen:
+        alone = kbps(measured, _alone(segment, rts, channel))
+        # There are more replications of those together than of one alone, whose mean stands for it.
+        affected[f"{_short(segment, rts, channel, window)}, the most / alone"] = hardest(
+            (
+                Sample.of(lambda rate, of=alone.mean: rate / of if of else math.nan, each)
+                for each in short[segment, rts, channel, window]
+            ),
+            None,
+            1.0,
+        )
+    note = "“Since all nodes are active at the same time, the performance of single hop connections is also affected”: each has less than one alone"
+    rows += sentence("P5", "one hop", "goodput ratio", "", affected, of="hardest", high=1.0, note=note, in_passing=True)
+    larger = {
+        f"no RTS, {channel}, 1000 B / 200 B": total[1000, False, channel, NS2_WINDOW]
+        / total[200, False, channel, NS2_WINDOW]
+        for channel in CHANNELS
+    }
+    note = "“Where RTS/CTS is not used, […] large packet sizes result in larger total throughput” (Figs. 4(a), (c))"
+    rows += sentence("P5", "1000 B / 200 B", "total ratio", "", larger, of="hardest", low=1.0, note=note)
+    lower, unfair = {}, {}
+    for segment, channel in product(SEGMENTS, CHANNELS):
+        off, on = (segment, False, channel, NS2_WINDOW), (segment, True, channel, NS2_WINDOW)
+        lower[f"{segment} B, {channel}, RTS / no RTS"] = total[on] / total[off]
+        unfair[f"{segment} B, {channel}, RTS − no RTS"] = fair[on] - fair[off]
+    note = "“Use of RTS/CTS reduces throughput”"
+    rows += sentence("P5", "RTS / no RTS", "total ratio", "", lower, of="hardest", high=1.0, note=note)
+    note = "RTS/CTS “does not improve fairness”"
+    rows += sentence("P5", "RTS − no RTS", "Jain's index", "", unfair, of="typical", high=0.0, note=note)
+    gains = {
+        f"{segment} B, no RTS, FEC − {other}": middle[segment, False, FEC, NS2_WINDOW]
+        - middle[segment, False, other, NS2_WINDOW]
+        for segment, other in product(SEGMENTS, (IDEAL, ERRORS))
+    }
+    plain = [(segment, False, NS2_WINDOW) for segment in SEGMENTS]
+    less = {
+        f"{segment} B, no RTS, errors / ideal": total[segment, rts, ERRORS, window] / total[segment, rts, IDEAL, window]
+        for segment, rts, window in plain
+    }
+    note = "“Because of errors, a single connection is never able to fully capture the channel […]. This results in reduced overall throughput”"
+    rows += sentence("P5", "errors / ideal", "total ratio", "", less, of="hardest", high=1.0, note=note)
+    fairer = {
+        f"{segment} B, no RTS, errors − ideal": fair[segment, rts, ERRORS, window] - fair[segment, rts, IDEAL, window]
+        for segment, rts, window in plain
+    }
+    note = "Errors: “reduced overall throughput, and better fairness”"
+    rows += sentence("P5", "errors − ideal", "Jain's index", "", fairer, of="hardest", low=0.0, note=note)
+    note = "“FEC at 60% efficiency is more fair to middle connections […] when compared to a situation either with or without errors” (Figs. 4(a), (c))"
+    return rows + sentence("P5", "FEC", "middle / mean over one hop, more", "", gains, of="hardest", low=0.0, note=note)
+
+
+def _notes(table: Table) -> list[str]:
+    def of(metric: str, segment: int, rts: bool, channel: Channel, window: int = NS2_WINDOW) -> float:
+        return number(table, _case(segment, rts, channel, window), metric)
+
+    def long(channel: Channel, window: int) -> str:
+        return " and ".join(
+            significant(number(table, f"{_case(segment, False, channel, window)}, {LONG}", "goodput"))
+            for segment in SEGMENTS
+        )
+
+    cells = {_short(*key): table[f"{_short(*key)}, {LONG}", DELIVERED] for key in KEYS if key[3] == NS2_WINDOW}
+    silent = [case for case, row in cells.items() if not row.measured]
+    runs = max(row.replications for row in cells.values())
+    fair, middle = "Jain's index over one hop", "middle / mean over one hop"
+    return [
+        "The connection over seven hops, no RTS, segments of 200 and 1000 B, has "
+        + "; ".join(f"{long(channel, NS2_WINDOW)} kb/s ({channel})" for channel in CHANNELS)
+        + f". With a window of one segment, as in Fig. 1: {'; '.join(f'{long(channel, 1)} kb/s ({channel})' for channel in CHANNELS)}. "
+        "Each of its segments waits behind those of the connection over one hop in the queue of every node. "
+        + (
+            f"Nothing arrives in any of {runs} runs with " + " and ".join(silent)
+            if silent
+            else "Something arrives in each of the cases"
+        )
+        + f", for a window of {NS2_WINDOW} segments.",
+        "Totals without RTS, segments of 1000 B: "
+        + ", ".join(f"{significant(of('total', 1000, False, channel))} kb/s ({channel})" for channel in CHANNELS)
+        + "; with RTS "
+        + ", ".join(significant(of("total", 1000, True, channel)) for channel in CHANNELS)
+        + ".",
+        "Jain's index over the seven connections of one hop, 1000 B: "
+        + ", ".join(
+            f"{of(fair, 1000, False, channel):.2f} without and {of(fair, 1000, True, channel):.2f} with RTS ({channel})"
+            for channel in CHANNELS
+        )
+        + ". The middle connections have "
+        + ", ".join(f"{of(middle, 1000, False, channel):.2f} ({channel})" for channel in CHANNELS)
+        + " of the mean without RTS. With a window of one segment: "
+        + ", ".join(f"{of(middle, 1000, False, channel, 1):.2f} ({channel})" for channel in CHANNELS)
+        + ". FEC makes the channel whole here, so that the middle fares as on the ideal one. With errors nobody holds the air for long, as the paper "
+        "says of them in the same section. What it has of FEC would then be that of errors which are left: with "
+        f"{LEFT_BER:g} of the bits wrong at all times the middle has {number(table, RESIDUAL, middle):.2f} of the mean, more than the "
+        f"{of(middle, 1000, False, IDEAL):.2f} of the ideal channel. As many make P4's large segments collapse as they do in the paper. That FEC "
+        "is fairer than errors alone does not follow from them.",
+    ]
+
+
+def _figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Group, bars
+
+    def drawn(segment: int, rts: bool) -> Figure:
+        groups = []
+        for channel in CHANNELS:
+            found = [table[f"{_case(segment, rts, channel, NS2_WINDOW)}, {name}", "goodput"] for name in CONNECTIONS]
+            groups.append(Group.of(channel, found))
+        return bars(CONNECTIONS, groups, y="goodput, kb/s")
+
+    return [
+        (f"Goodput of each connection, {segment} B, {rts_text(rts)}", drawn(segment, rts))
+        for segment, rts in product(SEGMENTS, (False, True))
+    ]
+
+
+def _alone(segment: int, rts: bool, channel: Channel) -> str:
+    return one_tcp_name(1, segment, NS2_WINDOW, rts, channel)
+
+
+def _case(segment: int, rts: bool, channel: Channel, window: int) -> str:
+    return f"{_short(segment, rts, channel, window)}, window {window}"
+
+
+def _short(segment: int, rts: bool, channel: Channel, _window: int) -> str:
+    return f"{segment} B, {rts_text(rts)}, {channel}"
+
+
+EXPERIMENTS = (
+    Experiment(
+        "P5",
+        "A TCP between every two neighbours and one over all of a string",
+        "Seven bulk TCPs over one hop and one over seven (Fig. 4): the one over seven hops gets about 1 kb/s; larger packets raise the total; "
+        "FEC is fairer to the middle; RTS/CTS lowers throughput and does not help fairness.",
+        _setup,
+        _cases,
+        _rows,
+        _figures,
+        _notes,
+    ),
+)
