@@ -8,7 +8,7 @@ use hopcast_wire::MacAddress;
 use crate::id::NodeId;
 
 /// BSSID of all stations: a locally administered address that no station has (IEEE 802.11-2020, 9.2.4.3.4).
-pub const BSSID: MacAddress = MacAddress([0x02, 0x01, 0, 0, 0, 0]);
+pub(crate) const BSSID: MacAddress = MacAddress([0x02, 0x01, 0, 0, 0, 0]);
 
 /// The MAC address of a station: locally administered, `02:00:00:00:00:01` for the first.
 pub fn mac_address(station: StationId) -> MacAddress {
@@ -17,7 +17,7 @@ pub fn mac_address(station: StationId) -> MacAddress {
 }
 
 /// The station that has, or would have, this MAC address.
-pub fn station_of(MacAddress(octets): MacAddress) -> Option<StationId> {
+pub(crate) fn station_of(MacAddress(octets): MacAddress) -> Option<StationId> {
     let [0x02, 0, a, b, c, d] = octets else { return None };
     Some(StationId(u32::from_be_bytes([a, b, c, d]).wrapping_sub(1)))
 }
@@ -31,7 +31,7 @@ pub fn ip_address(node: NodeId) -> Ipv4Addr {
 }
 
 /// The node that has, or would have, this IP address: there may be none with that index.
-pub fn node_of(address: Ipv4Addr) -> NodeId {
+pub(crate) fn node_of(address: Ipv4Addr) -> NodeId {
     match address {
         Ipv4Addr::BROADCAST => NodeId::ALL,
         _ => NodeId(address.to_bits().wrapping_sub(FIRST.to_bits())),

@@ -16,7 +16,7 @@ use crate::wired::Wire;
 
 /// A radio on the medium, and its node.
 #[derive(Clone, Copy, Debug)]
-pub struct Station<'a> {
+pub(crate) struct Station<'a> {
     /// The node.
     pub node: NodeId,
     /// Index among the radios of the node.
@@ -35,7 +35,7 @@ impl Station<'_> {
 }
 
 /// The radios of all nodes, by [`StationId`]: node by node.
-pub fn stations(scenario: &Scenario) -> Vec<Station<'_>> {
+pub(crate) fn stations(scenario: &Scenario) -> Vec<Station<'_>> {
     let mut stations = Vec::new();
     for (group, node) in groups(scenario).zip(0..) {
         let radios = group.radios.iter().zip(0..);
@@ -59,7 +59,7 @@ pub fn ports(scenario: &Scenario) -> Ports {
 }
 
 /// The wires of all links, two for each, for a run with `seed`.
-pub fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
+pub(crate) fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
     let wire = |link: usize, direction: u64| {
         let random = Stream::new(seed, Purpose::LinkLoss, link as u64, direction);
         Wire::new(scenario.links[link].configs[direction as usize].clone(), random)
@@ -68,7 +68,7 @@ pub fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
 }
 
 /// The cards of all nodes, by node; none at all if no node has one.
-pub fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
+pub(crate) fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
     if scenario.groups.iter().all(|group| group.card.is_none()) {
         return Vec::new();
     }

@@ -6,10 +6,10 @@
 //! | register custom models of users | [`registry`] |
 //! | place the nodes, move them | [`mobility`] |
 //! | lay out radios, interfaces and wires | [`layout`] |
-//! | find which stations hear each other | [`topology`] |
-//! | find the routes | [`network`] |
+//! | find which stations hear each other | `topology` |
+//! | find the routes | `network` |
 //! | set up hosts, programs and forwarding tables | [`traffic`], [`host`] |
-//! | carry packets over wires | [`wired`] |
+//! | carry packets over wires | `wired` |
 //! | run all events in order, optionally with real hosts in place of simulated ones | [`engine`], driven by [`run`] |
 //! | measure, and check that no packet vanished | [`metrics`] |
 //! | capture every frame | [`capture`] |
@@ -131,15 +131,15 @@ pub mod io_error;
 pub mod layout;
 pub mod metrics;
 pub mod mobility;
-pub mod network;
+mod network;
 mod octets;
-pub mod paths;
+mod paths;
 pub mod registry;
 pub mod results;
 pub mod run;
 pub mod scenario;
 mod timers;
-pub mod topology;
+mod topology;
 pub mod traffic;
 pub mod video_trace;
-pub mod wired;
+mod wired;

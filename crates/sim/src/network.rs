@@ -26,7 +26,7 @@ const OUT_OF_REACH: f64 = 1e-9;
 
 /// Neighbours and paths.
 #[derive(Clone, Debug)]
-pub struct Network {
+pub(crate) struct Network {
     /// Paths to `destinations`; none if routing protocols find them.
     pub paths: Paths,
     /// Who is sent packets over these paths.
@@ -40,7 +40,7 @@ pub struct Network {
 impl Network {
     /// The network of `scenario`, whose radios hear each other as in `topology`. Returns `None` as soon as `goes_on`
     /// returns false.
-    pub fn new_while(scenario: &Scenario, topology: &Topology, goes_on: &dyn Fn() -> bool) -> Option<Self> {
+    pub(crate) fn new_while(scenario: &Scenario, topology: &Topology, goes_on: &dyn Fn() -> bool) -> Option<Self> {
         let stations = stations(scenario);
         let is_over_the_air = scenario.radio.association.is_some();
         let access_points = access_points(&stations, topology);
@@ -185,7 +185,8 @@ impl Network {
     }
 
     /// A network in which each node has one interface like `interface`, and node `a` has the neighbours `neighbours[a]`.
-    pub fn of_neighbours(neighbours: &[Vec<u32>], interface: Interface) -> Self {
+    #[cfg(test)]
+    pub(crate) fn of_neighbours(neighbours: &[Vec<u32>], interface: Interface) -> Self {
         let hop = |&to: &u32| Hop { interface: 0, node: NodeId(to), station: Some(StationId(to)) };
         let hops = neighbours.iter().map(|near| near.iter().map(hop).collect()).collect();
         let all = Destinations::new(neighbours.len(), 0..neighbours.len() as u32);
@@ -209,17 +210,17 @@ impl Network {
     }
 
     /// The interfaces of a node.
-    pub fn interfaces(&self, node: NodeId) -> &[Interface] {
+    pub(crate) fn interfaces(&self, node: NodeId) -> &[Interface] {
         &self.interfaces[node.0 as usize]
     }
 
     /// The nodes that receive packets over the paths, by number.
-    pub fn destinations(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn destinations(&self) -> impl Iterator<Item = u32> {
         self.destinations.iter()
     }
 
     /// The forwarding table of a node that sends packets for each of these destinations to this neighbour.
-    pub fn table(&self, node: NodeId, next_hops: &BTreeMap<u32, NodeId>) -> Routes {
+    pub(crate) fn table(&self, node: NodeId, next_hops: &BTreeMap<u32, NodeId>) -> Routes {
         let hops = &self.hops[node.0 as usize];
         let mut routes = Routes::new(hops.clone(), Arc::clone(&self.destinations));
         for (&destination, next) in next_hops {
@@ -257,7 +258,7 @@ fn relays(scenario: &Scenario) -> impl Iterator<Item = u32> {
 
 /// Removes the routes to and from stations, which the paths assume, from the tables of `hosts`: no station has an access
 /// point yet.
-pub fn dissociate(scenario: &Scenario, hosts: &mut [Host]) {
+pub(crate) fn dissociate(scenario: &Scenario, hosts: &mut [Host]) {
     let all: Vec<(NodeId, Role)> = groups(scenario).zip(0..).map(|(group, node)| (NodeId(node), group.role)).collect();
     for (host, &(_, own)) in hosts.iter_mut().zip(&all) {
         host.set_associated();

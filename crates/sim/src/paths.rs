@@ -10,7 +10,7 @@ use hopcast_protocols::routing::fixed::ShortestPaths;
 
 /// A link between two nodes, and the share of full data frames that it lets pass, above 0 and up to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LossyLink {
+pub(crate) struct LossyLink {
     /// The transmitter.
     pub from: u32,
     /// The receiver.
@@ -21,7 +21,7 @@ pub struct LossyLink {
 
 /// Next hops of all nodes towards the nodes that receive packets.
 #[derive(Clone, Debug)]
-pub struct Paths {
+pub(crate) struct Paths {
     shortest: ShortestPaths,
     /// By destination, for those that need it: by node, the next hop of those without a usable path.
     detours: BTreeMap<u32, BTreeMap<u32, Detour>>,
@@ -29,7 +29,7 @@ pub struct Paths {
 
 /// A hop of a detour.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Detour {
+pub(crate) struct Detour {
     /// The neighbour.
     pub next: u32,
     /// The share of full data frames that the link lets pass.
@@ -44,17 +44,17 @@ impl From<ShortestPaths> for Paths {
 
 impl Paths {
     /// The neighbour of `from` on the path to `to`; `None` if there is no path, or `from` is `to`.
-    pub fn next_hop(&self, from: u32, to: u32) -> Option<u32> {
+    pub(crate) fn next_hop(&self, from: u32, to: u32) -> Option<u32> {
         self.shortest.next_hop(from, to).or_else(|| self.detour(from, to).map(|detour| detour.next))
     }
 
     /// The hop of `from` towards `to` over a lossy link, if its path uses one.
-    pub fn detour(&self, from: u32, to: u32) -> Option<Detour> {
+    pub(crate) fn detour(&self, from: u32, to: u32) -> Option<Detour> {
         self.detours.get(&to)?.get(&from).copied()
     }
 
     /// The nodes from `from` to `to`, both included; `None` if there is no path.
-    pub fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
+    pub(crate) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         let mut path = vec![from];
         while let Some(&at) = path.last().filter(|&&at| at != to) {
             path.push(self.next_hop(at, to)?);
@@ -63,7 +63,7 @@ impl Paths {
     }
 
     /// Looks for detours to these destinations, over `links` in any order.
-    pub fn find_detours(&mut self, destinations: impl IntoIterator<Item = u32>, links: &[LossyLink]) {
+    pub(crate) fn find_detours(&mut self, destinations: impl IntoIterator<Item = u32>, links: &[LossyLink]) {
         let mut arriving: BTreeMap<u32, Vec<LossyLink>> = BTreeMap::new();
         for link in links {
             arriving.entry(link.to).or_default().push(*link);

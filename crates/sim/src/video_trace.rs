@@ -16,7 +16,7 @@ use hopcast_protocols::time::{Duration, Instant};
 /// A parsed trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VideoTrace {
-    /// Sizes of the frames in bytes, each from 1 to [`VideoTrace::MAX_FRAME_BYTES`], in coding order; never empty.
+    /// Sizes of the frames in bytes, each from 1 to `VideoTrace::MAX_FRAME_BYTES`, in coding order; never empty.
     pub frames: Arc<[u32]>,
     /// Time from one frame to the next: the mean step of the display times, to the nanosecond. The mean, because times
     /// in whole milliseconds round a step of 41.67 ms (24 frames/s) to 41 or 42 ms.
@@ -112,10 +112,10 @@ impl VideoTrace {
     }
 
     /// Largest accepted size of a frame, in bytes: 16 MiB is more than an 8K frame at 3 Gb/s.
-    pub const MAX_FRAME_BYTES: u32 = 16 << 20;
+    pub(crate) const MAX_FRAME_BYTES: u32 = 16 << 20;
 
     /// Latest accepted display time, in milliseconds: 115 days.
-    pub const MAX_TIME_MS: u64 = 10_000_000_000;
+    pub(crate) const MAX_TIME_MS: u64 = 10_000_000_000;
 
     /// Reads a trace from `text`; `name` is the file's name in errors. Skips blank lines, lines that begin with `#`, and
     /// the (up to two) header lines without a number at the beginning of the library's files.
@@ -154,7 +154,7 @@ impl VideoTrace {
     }
 
     /// Names of the traces that hopcast contains.
-    pub fn bundled_names() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn bundled_names() -> impl Iterator<Item = &'static str> {
         BUNDLED.iter().map(|(name, _)| *name)
     }
 

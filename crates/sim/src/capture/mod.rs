@@ -5,7 +5,7 @@
 mod names;
 mod spool;
 
-pub use crate::address::{BSSID, ip_address, mac_address};
+pub use crate::address::{ip_address, mac_address};
 pub use names::Names;
 
 use std::path::{Path, PathBuf};

@@ -231,7 +231,7 @@ impl<U: Upper> Engine<U> {
 
     /// A run at its start. Stations have the indices of the medium's links; `ports` assigns each station and wire to an
     /// interface of a host of `upper`.
-    pub fn with_ports(
+    pub(crate) fn with_ports(
         medium: Medium<U::Packet>,
         stations: Vec<Dcf<U::Packet>>,
         wires: Vec<Wire<U::Packet>>,
@@ -264,7 +264,7 @@ impl<U: Upper> Engine<U> {
 
     /// Reports losses of unicast frames to the layer above ([`Upper::handle_unheard`]) from now on: no station
     /// acknowledges frames.
-    pub fn set_unacknowledged(&mut self) {
+    pub(crate) fn set_unacknowledged(&mut self) {
         self.is_unacknowledged = true;
     }
 
@@ -303,7 +303,7 @@ impl<U: Upper> Engine<U> {
     }
 
     /// Runs all events before `end`, and none of those at it.
-    pub fn run_before(&mut self, end: Instant) {
+    pub(crate) fn run_before(&mut self, end: Instant) {
         if let Some(last) = end.as_nanos().checked_sub(1) {
             self.run_until(Instant::from_nanos(last));
         }
@@ -312,7 +312,7 @@ impl<U: Upper> Engine<U> {
 
     /// Changes a host from outside of the run's events: `change` acts on the layer above, and the engine carries out the
     /// results.
-    pub fn intervene(&mut self, host: u32, change: impl FnOnce(&mut U, Instant)) {
+    pub(crate) fn intervene(&mut self, host: u32, change: impl FnOnce(&mut U, Instant)) {
         change(&mut self.upper, self.now);
         self.settle_host(host as usize, None, self.now);
         self.settle_touched(self.now);
@@ -360,7 +360,7 @@ impl<U: Upper> Engine<U> {
     }
 
     /// The layer above, for reading its measurements or sampling it between events.
-    pub fn upper_mut(&mut self) -> &mut U {
+    pub(crate) fn upper_mut(&mut self) -> &mut U {
         &mut self.upper
     }
 

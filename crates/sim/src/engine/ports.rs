@@ -64,7 +64,7 @@ impl Ports {
     }
 
     /// Each host has one interface, the station with the same index.
-    pub fn one_each(hosts: u32) -> Self {
+    pub(crate) fn one_each(hosts: u32) -> Self {
         let interfaces: Vec<_> = (0..hosts).map(|host| vec![Attachment::Station(StationId(host))]).collect();
         Self::new(&interfaces)
     }
@@ -80,22 +80,22 @@ impl Ports {
     }
 
     /// The interface to which a station belongs.
-    pub fn of_station(&self, station: StationId) -> Port {
+    pub(crate) fn of_station(&self, station: StationId) -> Port {
         self.of_station[station.0 as usize]
     }
 
     /// The two ends of a wire.
-    pub fn of_wire(&self, wire: usize) -> [Port; 2] {
+    pub(crate) fn of_wire(&self, wire: usize) -> [Port; 2] {
         self.of_wire[wire]
     }
 
     /// The station or wire of an interface.
-    pub fn attachment(&self, host: usize, interface: u32) -> Attachment {
+    pub(crate) fn attachment(&self, host: usize, interface: u32) -> Attachment {
         self.attachments[self.first[host] as usize + interface as usize]
     }
 
     /// The stations and wires of a host's interfaces, in order.
-    pub fn attachments(&self, host: usize) -> &[Attachment] {
+    pub(crate) fn attachments(&self, host: usize) -> &[Attachment] {
         let end = self.first.get(host + 1).map_or(self.attachments.len(), |&end| end as usize);
         &self.attachments[self.first[host] as usize..end]
     }

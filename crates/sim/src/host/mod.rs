@@ -14,8 +14,8 @@
 //!
 //! A host has any number of interfaces, radios and wires; a route leads to one of them and to the neighbour behind it.
 //!
-//! The driver makes one change (`handle_*`), then takes packets from [`Host::poll_output`] until it returns `None`,
-//! offering each to its interface, and then sets its timer to [`Host::poll_timeout`].
+//! The driver makes one change (`handle_*`), then takes packets from `Host::poll_output` until it returns `None`,
+//! offering each to its interface, and then sets its timer to `Host::poll_timeout`.
 //!
 //! Programs call the layers below, which form one `Stack`. These do not know of programs: the host carries events up.
 
@@ -30,19 +30,20 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
-pub use app::SourceOptions;
-pub use app::fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
 pub use ip::neighbours::Neighbours;
-pub use ip::reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
-pub use ip::router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
-pub use ip::routes::{Destinations, Hop, Routes};
-pub use link::card;
 pub use link::sdu::{Arp, Ends, Management, Raw, Sdu};
-pub use pool::SduPool;
-pub use real::{Arrival, BegunDatagrams, Listener, RealFrame};
-pub use socket::dccp::DccpOptions;
-pub use socket::tcp::TcpOptions;
-pub use socket::{ListenOptions, SocketOptions};
+pub use real::Listener;
+
+pub(crate) use app::SourceOptions;
+pub(crate) use app::fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
+pub(crate) use ip::router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
+pub(crate) use ip::routes::{Destinations, Hop, Routes};
+pub(crate) use link::card;
+pub(crate) use pool::SduPool;
+pub(crate) use real::{Arrival, BegunDatagrams, RealFrame};
+pub(crate) use socket::dccp::DccpOptions;
+pub(crate) use socket::tcp::TcpOptions;
+pub(crate) use socket::{ListenOptions, SocketOptions};
 
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
@@ -69,7 +70,7 @@ use std::rc::Rc;
 /// One simulated machine. Fields that an arriving packet reads come first, for the sake of the processor's cache.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Host {
+pub(crate) struct Host {
     stack: Stack,
     programs: Vec<Program>,
 }
@@ -172,32 +173,32 @@ pub struct Endpoint {
 }
 
 /// Largest number of sockets of one host.
-pub const MAX_SOCKETS: usize = socket::ports::MAX_SOCKETS;
+pub(crate) const MAX_SOCKETS: usize = socket::ports::MAX_SOCKETS;
 
 impl Host {
     /// A machine without programs.
-    pub fn new(node: NodeId, config: HostConfig, routes: Routes) -> Self {
+    pub(crate) fn new(node: NodeId, config: HostConfig, routes: Routes) -> Self {
         Self { stack: Stack::new(node, config, routes), programs: Vec::new() }
     }
 
     /// Makes routes depend on associations from now on: a packet without one is dropped as [`DropCause::NotAssociated`],
     /// and a program whose write fails tries again later.
-    pub fn set_associated(&mut self) {
+    pub(crate) fn set_associated(&mut self) {
         self.stack.unrouted = DropCause::NotAssociated;
     }
 
     /// Gives the host a routing protocol, which replaces its table.
-    pub fn set_router(&mut self, router: Router) {
+    pub(crate) fn set_router(&mut self, router: Router) {
         self.stack.set_router(router);
     }
 
     /// Puts a real host in this place from now on: packets for it wait in [`Self::poll_arrival`].
-    pub fn set_real(&mut self) {
+    pub(crate) fn set_real(&mut self) {
         self.stack.real = Some(Box::default());
     }
 
     /// Sends packets for `destination` this way from now on, or drops them.
-    pub fn redirect(&mut self, destination: NodeId, hop: Option<Hop>) {
+    pub(crate) fn redirect(&mut self, destination: NodeId, hop: Option<Hop>) {
         self.stack.routes.redirect(destination, hop);
     }
 
@@ -205,7 +206,7 @@ impl Host {
     /// [`Self::poll_output`], [`Self::poll_purge`] and [`Self::poll_timeout`] may have changed: most messages of a
     /// flooding routing protocol change nothing.
     #[inline]
-    pub fn handle_packet(&mut self, sdu: &Sdu, from: Neighbour, cx: &mut Context<'_>) -> bool {
+    pub(crate) fn handle_packet(&mut self, sdu: &Sdu, from: Neighbour, cx: &mut Context<'_>) -> bool {
         let has_changed = self.stack.handle_sdu(sdu, from, cx);
         if has_changed {
             self.run_programs(cx);
@@ -214,48 +215,48 @@ impl Host {
     }
 
     /// A packet for this host was lost on its way from the interface.
-    pub fn handle_lost(&mut self, sdu: &Sdu, cause: DropCause, cx: &mut Context<'_>) {
+    pub(crate) fn handle_lost(&mut self, sdu: &Sdu, cause: DropCause, cx: &mut Context<'_>) {
         cx.counters.received += 1;
         count_host_drop(sdu.packet(), 1, cause, cx);
     }
 
     /// This host overheard a packet from one neighbour to another node.
-    pub fn handle_overheard(&mut self, packet: &Packet, from: Neighbour, to: NodeId, cx: &mut Context<'_>) {
+    pub(crate) fn handle_overheard(&mut self, packet: &Packet, from: Neighbour, to: NodeId, cx: &mut Context<'_>) {
         self.stack.handle_overheard(packet, from, to, cx);
     }
 
     /// The interface has sent `sdu`: its frame was acknowledged, or needed no acknowledgement.
-    pub fn handle_sent(&mut self, sdu: Rc<Sdu>, cx: &mut Context<'_>) {
+    pub(crate) fn handle_sent(&mut self, sdu: Rc<Sdu>, cx: &mut Context<'_>) {
         cx.counters.sent += 1;
         self.stack.release(sdu.packet(), cx.now);
         cx.pool.take_back(sdu);
     }
 
     /// `sdu`, which the interface has sent without acknowledgement, did not arrive.
-    pub fn handle_unheard(&mut self, sdu: &Sdu, cx: &mut Context<'_>) {
+    pub(crate) fn handle_unheard(&mut self, sdu: &Sdu, cx: &mut Context<'_>) {
         count_drop(sdu.packet(), 1, DropCause::Unheard, None, cx);
     }
 
     /// The interface dropped `sdu`, which was for `to`, because its queue was full or after its last attempt. A routing
     /// protocol is told of the latter, and may take the packet back.
-    pub fn handle_drop(&mut self, sdu: Rc<Sdu>, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
+    pub(crate) fn handle_drop(&mut self, sdu: Rc<Sdu>, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
         self.stack.handle_drop(&sdu, to, cause, cx);
         cx.pool.take_back(sdu);
     }
 
     /// The next neighbour, given as interface and station, whose waiting packets the interface should return through
     /// [`Self::handle_purged`].
-    pub fn poll_purge(&mut self) -> Option<(u32, StationId)> {
+    pub(crate) fn poll_purge(&mut self) -> Option<(u32, StationId)> {
         self.stack.poll_purge()
     }
 
     /// The interface returns `sdu`, which waited for `to`.
-    pub fn handle_purged(&mut self, sdu: &Sdu, to: Neighbour, cx: &mut Context<'_>) {
+    pub(crate) fn handle_purged(&mut self, sdu: &Sdu, to: Neighbour, cx: &mut Context<'_>) {
         self.stack.handle_undelivered(sdu, to, Undelivered::Purged, DropCause::NoRoute, cx);
     }
 
     /// The time of [`Self::poll_timeout`] has come, or has passed.
-    pub fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         while self.stack.timers.first() <= cx.now {
             match Slot::of(self.stack.timers.first_owner()) {
                 Slot::Reassembly => self.stack.expire_reassembly(cx),
@@ -272,7 +273,7 @@ impl Host {
     }
 
     /// Time of the next call of [`Self::handle_timeout`].
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         Some(self.stack.timers.first()).filter(|&first| first < Timers::NEVER)
     }
 
@@ -282,7 +283,7 @@ impl Host {
     /// Only blocking writes to UDP wait for room. All other packets come out whatever the room: if the queue is full it
     /// drops them, and reports them with [`Self::handle_drop`]. The host drops expired packets here.
     #[inline]
-    pub fn poll_output(
+    pub(crate) fn poll_output(
         &mut self,
         room: impl Fn(u32, UserPriority) -> QueueSpace,
         cx: &mut Context<'_>,
@@ -301,7 +302,7 @@ impl Host {
 
     /// Whether a program waits for room at an interface.
     #[inline]
-    pub fn has_writers(&self) -> bool {
+    pub(crate) fn has_writers(&self) -> bool {
         self.stack.has_writers()
     }
 
@@ -332,62 +333,62 @@ impl Host {
 
     /// Reads what a packet at this host is likely to need; see [`crate::engine::Upper::prefetch`].
     #[inline]
-    pub fn prefetch(&self) -> u64 {
+    pub(crate) fn prefetch(&self) -> u64 {
         u64::from(self.stack.next_id)
     }
 
     /// Like [`Self::prefetch`], for the router.
     #[inline]
-    pub fn prefetch_router(&self) -> u64 {
+    pub(crate) fn prefetch_router(&self) -> u64 {
         self.router().map_or(0, Router::prefetch)
     }
 
     /// Like [`Self::prefetch`], for the routing protocol.
     #[inline]
-    pub fn prefetch_protocol(&self) -> u64 {
+    pub(crate) fn prefetch_protocol(&self) -> u64 {
         self.router().map_or(0, |router| hopcast_protocols::routing::prefetch(router.protocol()))
     }
 
     /// Whether this number of sockets can be added; each source and sink needs one, a relay two.
-    pub fn has_room_for_sockets(&self, count: usize) -> bool {
+    pub(crate) fn has_room_for_sockets(&self, count: usize) -> bool {
         self.stack.sockets.len() + count <= MAX_SOCKETS
     }
 
     /// Reserves `port` for a program that is added later and asks for it: no other socket chooses it.
-    pub fn reserve_port(&mut self, port: u16) {
+    pub(crate) fn reserve_port(&mut self, port: u16) {
         self.stack.ports.reserve(port);
     }
 
     /// The node of this host.
-    pub fn node(&self) -> NodeId {
+    pub(crate) fn node(&self) -> NodeId {
         self.stack.node
     }
 
     /// The routing protocol of the host, if it has one.
-    pub fn router(&self) -> Option<&Router> {
+    pub(crate) fn router(&self) -> Option<&Router> {
         self.stack.router.as_deref()
     }
 
     /// The next hop of packets for `destination`.
-    pub fn hop_towards(&self, destination: NodeId) -> Option<Hop> {
+    pub(crate) fn hop_towards(&self, destination: NodeId) -> Option<Hop> {
         self.stack.routes.get(destination).copied()
     }
 
     /// Length of each queue of an interface.
-    pub fn queue_places(&self, interface: u32) -> u32 {
+    pub(crate) fn queue_places(&self, interface: u32) -> u32 {
         self.stack.config.interfaces[interface as usize].queue_packets
     }
 
     /// Packets that this host holds: ready for the interface, or waiting for other fragments of their datagrams, for a
     /// route, or for an address.
-    pub fn held_packets(&self) -> u64 {
+    pub(crate) fn held_packets(&self) -> u64 {
         let waiting = self.router().map_or(0, |router| router.waiting().len());
         let unresolved = self.stack.resolution.as_ref().map_or(0, |resolution| resolution.waiting().count());
         self.stack.ready.len() as u64 + self.stack.reassembly.packets() + waiting as u64 + unresolved as u64
     }
 
     /// Adds the datagrams that this host holds, whole or in part, to `census`. Those in the interface are not among them.
-    pub fn count_in_flight(&self, census: &mut Census) {
+    pub(crate) fn count_in_flight(&self, census: &mut Census) {
         let Stack { ready, reassembly, router, resolution, udp, dccp, real, .. } = &self.stack;
         let packets = ready.iter().filter_map(|transmit| transmit.sdu.packet()).chain(reassembly.datagrams());
         let packets = packets.chain(router.iter().flat_map(|router| router.waiting()));
@@ -408,7 +409,7 @@ impl Host {
     }
 
     /// Ends the run: collects the counters of the connections.
-    pub fn finish(&self, flows: &mut FlowTable) {
+    pub(crate) fn finish(&self, flows: &mut FlowTable) {
         for socket in &self.stack.tcp {
             flows[socket.flow()].handle_connection_statistics(socket.statistics());
         }
@@ -416,39 +417,39 @@ impl Host {
 
     /// Checks that the packets that this host received and created equal those that it sent, delivered, dropped and
     /// holds.
-    pub fn check(&self, counters: &Counters) -> Result<(), ConservationError> {
+    pub(crate) fn check(&self, counters: &Counters) -> Result<(), ConservationError> {
         let (expected, held) = (counters.unaccounted(), self.held_packets());
         if expected == i128::from(held) { Ok(()) } else { Err(ConservationError { node: self.node(), expected, held }) }
     }
 
     /// Whether this is a real host.
-    pub fn is_real(&self) -> bool {
+    pub(crate) fn is_real(&self) -> bool {
         self.stack.real.is_some()
     }
 
     /// Arrival time of the next packet for the real host.
-    pub fn next_arrival(&self) -> Option<Instant> {
+    pub(crate) fn next_arrival(&self) -> Option<Instant> {
         self.stack.next_arrival()
     }
 
     /// The next packet for the real host.
-    pub fn poll_arrival(&mut self) -> Option<Arrival> {
+    pub(crate) fn poll_arrival(&mut self) -> Option<Arrival> {
         self.stack.poll_arrival()
     }
 
     /// The real host has sent `sdu` to the neighbour at `hop`.
-    pub fn handle_sent_by_real(&mut self, hop: Hop, sdu: Sdu, cx: &mut Context<'_>) {
+    pub(crate) fn handle_sent_by_real(&mut self, hop: Hop, sdu: Sdu, cx: &mut Context<'_>) {
         self.stack.handle_sent_by_real(hop, sdu, cx);
     }
 
     /// The real host at the other end of a connection of this host sends `packet`, now: its new data enters the
     /// simulation here.
-    pub fn handle_entering(&mut self, listener: &Listener, packet: &Packet, cx: &mut Context<'_>) {
+    pub(crate) fn handle_entering(&mut self, listener: &Listener, packet: &Packet, cx: &mut Context<'_>) {
         self.stack.handle_entering(listener, packet, cx);
     }
 
     /// Flows whose connections real hosts have refused, and where they should lead.
-    pub fn refused(&self) -> impl Iterator<Item = (FlowId, Endpoint)> + '_ {
+    pub(crate) fn refused(&self) -> impl Iterator<Item = (FlowId, Endpoint)> + '_ {
         self.stack.refused()
     }
 }

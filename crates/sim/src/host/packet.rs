@@ -12,7 +12,7 @@ use hopcast_wire::{MacAddress, arp};
 use std::sync::Arc;
 
 /// Bytes of an IPv4 header without options (RFC 791, section 3.1).
-pub const IPV4_HEADER: u32 = 20;
+pub(crate) const IPV4_HEADER: u32 = 20;
 /// Protocol number of TCP ("Assigned internet protocol numbers", IANA).
 pub(in crate::host) const TCP: u8 = 6;
 /// That of UDP.
@@ -20,19 +20,19 @@ pub(in crate::host) const UDP: u8 = 17;
 /// That of DCCP.
 pub(in crate::host) const DCCP: u8 = 33;
 /// Bytes of a UDP header (RFC 768).
-pub const UDP_HEADER: u32 = 8;
+pub(crate) const UDP_HEADER: u32 = 8;
 /// Bytes of a TCP header without options (RFC 9293, section 3.1).
-pub const TCP_HEADER: u32 = 20;
+pub(crate) const TCP_HEADER: u32 = 20;
 /// Bytes of an ARP packet (RFC 826).
-pub const ARP_PACKET: u32 = arp::PACKET_LEN as u32;
+pub(crate) const ARP_PACKET: u32 = arp::PACKET_LEN as u32;
 /// Most bytes of one IP datagram: the total length field has 16 bits (RFC 791, section 3.1).
-pub const MAX_IP_DATAGRAM: u32 = 65_535;
+pub(crate) const MAX_IP_DATAGRAM: u32 = 65_535;
 /// Most bytes of one IP datagram after its header.
-pub const MAX_IP_PAYLOAD: u32 = MAX_IP_DATAGRAM - IPV4_HEADER;
+pub(crate) const MAX_IP_PAYLOAD: u32 = MAX_IP_DATAGRAM - IPV4_HEADER;
 /// Most bytes of one UDP datagram of an application.
-pub const MAX_UDP_PAYLOAD: u32 = MAX_IP_PAYLOAD - UDP_HEADER;
+pub(crate) const MAX_UDP_PAYLOAD: u32 = MAX_IP_PAYLOAD - UDP_HEADER;
 /// Time to live of a new datagram (RFC 1700, "Assigned numbers", IP time to live parameter).
-pub const DEFAULT_TTL: u8 = 64;
+pub(crate) const DEFAULT_TTL: u8 = 64;
 
 /// One IPv4 packet. It carries no bytes of applications, except those of real hosts; a capture fills them in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub struct RoutingPart {
 
 impl RoutingPart {
     /// Bytes after the IP header, including a UDP header if there is one; in ARP all bytes, as there is no IP header.
-    pub fn octets_on_air(&self) -> u32 {
+    pub(crate) fn octets_on_air(&self) -> u32 {
         let header = match self.encapsulation {
             Encapsulation::Udp { .. } => UDP_HEADER,
             Encapsulation::Ip { .. } => 0,
@@ -161,7 +161,7 @@ pub struct Tag {
     /// The flow to which its data or its acknowledgement belongs.
     pub flow: FlowId,
     /// Over UDP, DCCP and from real hosts the sequence number of the application's datagram in the flow, or
-    /// [`Tag::NO_DATAGRAM`] without one; for a repair packet a separate number, from [`Tag::FIRST_REPAIR`] on. Over TCP
+    /// `Tag::NO_DATAGRAM` without one; for a repair packet a separate number, from `Tag::FIRST_REPAIR` on. Over TCP
     /// the position of the byte in the stream.
     pub seq: u64,
     /// Over UDP and DCCP the time when the application wrote the datagram; otherwise the time when the packet was
@@ -177,9 +177,9 @@ pub struct Tag {
 
 impl Tag {
     /// [`Self::seq`] of a packet of DCCP that carries no data, and of a real host's that belongs to no flow.
-    pub const NO_DATAGRAM: u64 = u64::MAX;
+    pub(crate) const NO_DATAGRAM: u64 = u64::MAX;
     /// [`Self::seq`] of a flow's first repair packet; those of datagrams are lower.
-    pub const FIRST_REPAIR: u64 = 1 << 63;
+    pub(crate) const FIRST_REPAIR: u64 = 1 << 63;
 }
 
 impl Packet {
@@ -204,7 +204,7 @@ impl Packet {
     }
 
     /// Puts a routing protocol's part after the IP header, replacing an existing one.
-    pub fn set_routing(&mut self, routing: Option<RoutingPart>) {
+    pub(crate) fn set_routing(&mut self, routing: Option<RoutingPart>) {
         if routing.is_none() && self.routing().is_none() {
             return;
         }
@@ -242,7 +242,7 @@ impl Packet {
     }
 
     /// Whether this is one of several fragments of a datagram.
-    pub const fn is_fragment(&self) -> bool {
+    pub(crate) const fn is_fragment(&self) -> bool {
         self.ip.more_fragments || self.ip.offset > 0
     }
 }

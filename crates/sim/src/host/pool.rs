@@ -28,7 +28,7 @@ impl SduPool {
 
     /// A shareable copy of `packet` with another IP header, created in place.
     #[inline]
-    pub fn share_with(&mut self, ip: Ipv4, packet: &Packet) -> Rc<Sdu> {
+    pub(crate) fn share_with(&mut self, ip: Ipv4, packet: &Packet) -> Rc<Sdu> {
         let Packet { ip: _, body, tag, part } = packet;
         let mut shared = self.free.pop();
         let Some(Sdu::Ip(place)) = shared.as_mut().and_then(Rc::get_mut) else {
@@ -43,7 +43,7 @@ impl SduPool {
 
     /// Reclaims the memory of a packet from its last holder; does nothing if there are other holders.
     #[inline]
-    pub fn take_back(&mut self, sdu: Rc<Sdu>) {
+    pub(crate) fn take_back(&mut self, sdu: Rc<Sdu>) {
         if Rc::strong_count(&sdu) == 1 {
             self.free.push(sdu);
         }

@@ -160,7 +160,7 @@ impl Counters {
 
     /// Packets that arrived or were created here, minus those that left, were delivered or were dropped by the host. The
     /// packets that the host holds ([`crate::host::Host::held_packets`]) must equal this number.
-    pub fn unaccounted(&self) -> i128 {
+    pub(crate) fn unaccounted(&self) -> i128 {
         i128::from(self.originated)
             + i128::from(self.received)
             + i128::from(self.refragmented)
@@ -172,7 +172,7 @@ impl Counters {
     }
 
     /// Packets at the interface whose result it has not reported yet: in its queue or on the air.
-    pub fn in_interface(&self) -> i128 {
+    pub(crate) fn in_interface(&self) -> i128 {
         i128::from(self.transmitted)
             - i128::from(self.sent)
             - i128::from(self.interface_dropped)

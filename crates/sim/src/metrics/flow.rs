@@ -236,25 +236,25 @@ impl FlowMetrics {
     }
 
     /// The sink's FEC recovered a datagram that was written at `created`.
-    pub fn handle_datagram_recovered(&mut self, seq: u64, octets: u32, created: Instant, now: Instant) {
+    pub(crate) fn handle_datagram_recovered(&mut self, seq: u64, octets: u32, created: Instant, now: Instant) {
         if self.handle_datagram_received(seq, octets, created, now) {
             self.repair.handle_recovered(now.saturating_since(created));
         }
     }
 
     /// A datagram reached the sink after its FEC had recovered it, or had given up its block.
-    pub fn handle_datagram_refused(&mut self, seq: u64) {
+    pub(crate) fn handle_datagram_refused(&mut self, seq: u64) {
         self.ledger.handle_refused(seq);
     }
 
     /// The source's FEC created a repair packet of `octets`. Returns its number among the flow's repair packets, from
     /// zero.
-    pub fn handle_repair_sent(&mut self, octets: u32) -> u64 {
+    pub(crate) fn handle_repair_sent(&mut self, octets: u32) -> u64 {
         self.repair.handle_sent(octets)
     }
 
     /// A repair packet reached the sink.
-    pub fn handle_repair_received(&mut self) {
+    pub(crate) fn handle_repair_received(&mut self) {
         self.repair.handle_received();
     }
 
@@ -270,7 +270,7 @@ impl FlowMetrics {
     }
 
     /// The send buffer of the flow's stream refused a packet of an application that does not block.
-    pub fn handle_stream_refused(&mut self, octets: u32) {
+    pub(crate) fn handle_stream_refused(&mut self, octets: u32) {
         self.sent_bytes += u64::from(octets);
         self.refused_packets += 1;
     }
@@ -288,7 +288,7 @@ impl FlowMetrics {
     }
 
     /// A connection of the flow was given up: written but unread data is lost. Bytes that relays hold may still arrive.
-    pub fn handle_stream_abandoned(&mut self) {
+    pub(crate) fn handle_stream_abandoned(&mut self) {
         self.abandoned_packets += self.writes.len() as u64;
         self.writes.clear();
         self.stream_abandoned = self.stream_written;
@@ -306,14 +306,14 @@ impl FlowMetrics {
 
     /// A program at a real host opens the connection of the flow. Goodput counts from the first time on, unless the flow
     /// starts later.
-    pub fn handle_stream_opened(&mut self, now: Instant) {
+    pub(crate) fn handle_stream_opened(&mut self, now: Instant) {
         if !std::mem::replace(&mut self.is_opened, true) {
             self.spec.start = self.spec.start.max(now);
         }
     }
 
     /// A new connection replaces that of the flow: written but unread data of the old one is lost.
-    pub fn handle_stream_renewed(&mut self) {
+    pub(crate) fn handle_stream_renewed(&mut self) {
         self.handle_stream_abandoned();
         (self.stream_written, self.stream_abandoned) = (self.stream_read, self.stream_read);
         self.source_finished = false;
@@ -325,12 +325,12 @@ impl FlowMetrics {
     }
 
     /// The state of the flow's first connection: windows in bytes.
-    pub fn handle_sender(&mut self, cwnd: u32, ssthresh: u32, srtt: Duration, now: Instant) {
+    pub(crate) fn handle_sender(&mut self, cwnd: u32, ssthresh: u32, srtt: Duration, now: Instant) {
         self.series.handle_sender(cwnd, ssthresh, srtt, now);
     }
 
     /// The state of the flow's first connection, if it is DCCP.
-    pub fn handle_rate_control(&mut self, control: RateControl, now: Instant) {
+    pub(crate) fn handle_rate_control(&mut self, control: RateControl, now: Instant) {
         self.series.handle_rate_control(control, now);
         if let (Some(monitor), Some(state)) = (&mut self.monitor, control.state) {
             monitor.on_sender(state == PathState::Disconnection, now);
@@ -338,14 +338,14 @@ impl FlowMetrics {
     }
 
     /// Datagram `seq` left in the packet `number` of the flow's first connection.
-    pub fn handle_numbered(&mut self, number: u64, seq: u64) {
+    pub(crate) fn handle_numbered(&mut self, number: u64, seq: u64) {
         if let Some(monitor) = &mut self.monitor {
             monitor.on_sent(number, seq);
         }
     }
 
     /// The true cause of a datagram's loss; `None` if the network did not cause it.
-    pub fn handle_judgement(&mut self, unjudged: &Unjudged, truth: Option<Truth>, now: Instant) {
+    pub(crate) fn handle_judgement(&mut self, unjudged: &Unjudged, truth: Option<Truth>, now: Instant) {
         let Some(monitor) = &mut self.monitor else { return };
         match (unjudged.loss, truth) {
             (Loss::Dropped { .. }, truth) => monitor.on_judgement(unjudged.seq, truth, now),
@@ -355,12 +355,12 @@ impl FlowMetrics {
     }
 
     /// ADTFRC's receiver measured `sample`.
-    pub fn handle_path_sample(&mut self, sample: &adtfrc::Sample, now: Instant) {
+    pub(crate) fn handle_path_sample(&mut self, sample: &adtfrc::Sample, now: Instant) {
         self.series.handle_path_sample(sample, now);
     }
 
     /// Totals of one connection of the flow; called once for each at the end.
-    pub fn handle_connection_statistics(&mut self, statistics: TcpStatistics) {
+    pub(crate) fn handle_connection_statistics(&mut self, statistics: TcpStatistics) {
         self.tcp += statistics;
     }
 
@@ -375,7 +375,7 @@ impl FlowMetrics {
     }
 
     /// Bytes written to the stream that the sink has not read, and that were not lost with their connection.
-    pub fn stream_in_flight(&self) -> u64 {
+    pub(crate) fn stream_in_flight(&self) -> u64 {
         self.stream_written - self.stream_read.max(self.stream_abandoned)
     }
 
@@ -486,7 +486,7 @@ impl FlowTable {
     }
 
     /// A datagram, or a part of it, was dropped for `cause`; if an interface gave it up, on its way over `link`.
-    pub fn handle_datagram_dropped(
+    pub(crate) fn handle_datagram_dropped(
         &mut self,
         flow: FlowId,
         seq: u64,
@@ -501,7 +501,7 @@ impl FlowTable {
     }
 
     /// The receiver of `flow` counts the packets with the numbers `first` to `last` as lost, and identifies these states.
-    pub fn handle_losses(&mut self, flow: FlowId, range: [u64; 2], identified: Identified) {
+    pub(crate) fn handle_losses(&mut self, flow: FlowId, range: [u64; 2], identified: Identified) {
         let Self { flows, unjudged } = self;
         if let Some(monitor) = &mut flows[flow.0 as usize].monitor {
             let loss = Loss::Late(identified);
@@ -510,7 +510,7 @@ impl FlowTable {
     }
 
     /// Takes out a loss, for judgement by a part that sees the whole network.
-    pub fn poll_unjudged(&mut self) -> Option<Unjudged> {
+    pub(crate) fn poll_unjudged(&mut self) -> Option<Unjudged> {
         self.unjudged.pop()
     }
 

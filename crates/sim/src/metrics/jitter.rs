@@ -33,7 +33,7 @@ pub struct JitterSummary {
 
 impl Jitter {
     /// A packet arrived after `delay`. Returns its jitter compared with the packet before.
-    pub fn handle_delay(&mut self, delay: Duration) -> Option<Duration> {
+    pub(crate) fn handle_delay(&mut self, delay: Duration) -> Option<Duration> {
         let last = self.last_delay.replace(delay)?;
         let jitter = if delay > last { delay - last } else { last - delay };
         self.spread.insert(jitter);

@@ -51,7 +51,7 @@ impl Ledger {
     }
 
     /// A datagram, or a part of it without which it can't be delivered, was dropped somewhere.
-    pub fn handle_lost(&mut self, seq: u64) {
+    pub(crate) fn handle_lost(&mut self, seq: u64) {
         if let Some(fate @ Fate::InFlight) = self.entry(seq) {
             *fate = Fate::Lost;
             self.lost += 1;
@@ -76,7 +76,7 @@ impl Ledger {
     }
 
     /// A datagram reached the far end, which had no use for it.
-    pub fn handle_refused(&mut self, seq: u64) {
+    pub(crate) fn handle_refused(&mut self, seq: u64) {
         match self.entry(seq) {
             Some(Fate::InFlight | Fate::Lost) => self.handle_lost(seq),
             Some(Fate::Received) | None => self.duplicates += 1,
@@ -104,7 +104,7 @@ impl Ledger {
     }
 
     /// Sequence numbers of the datagrams that are neither received nor lost.
-    pub fn in_flight(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = u64> + '_ {
         let unsettled = self.entries.iter().enumerate().filter(|&(_, &fate)| fate == Fate::InFlight);
         unsettled.map(|(index, _)| self.base + index as u64)
     }

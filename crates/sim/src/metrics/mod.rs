@@ -4,7 +4,7 @@
 //!
 //! No packet gets lost without a cause. hopcast checks this at three layers:
 //!
-//! * packets at a host: [`Counters::unaccounted`] is zero, together with what the host holds;
+//! * packets at a host: `Counters::unaccounted` is zero, together with what the host holds;
 //! * datagrams of a flow: sent = received + lost + in flight, where each datagram in flight is found somewhere
 //!   ([`Census`]);
 //! * bytes of a stream: the sink reads at most what was written, and the missing bytes are in the buffers between.

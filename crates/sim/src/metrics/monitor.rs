@@ -148,7 +148,7 @@ impl Monitor {
     }
 
     /// The sender treats the path as broken, or no longer.
-    pub fn on_sender(&mut self, is_probing: bool, now: Instant) {
+    pub(crate) fn on_sender(&mut self, is_probing: bool, now: Instant) {
         if is_probing {
             self.probed = Some(Instant::MAX);
         } else if self.probed == Some(Instant::MAX) {
@@ -158,7 +158,7 @@ impl Monitor {
 
     /// The true cause of the loss of datagram `seq`, which was dropped; `None` if the network did not cause it. The first
     /// definite report counts.
-    pub fn on_judgement(&mut self, seq: u64, truth: Option<Truth>, now: Instant) {
+    pub(crate) fn on_judgement(&mut self, seq: u64, truth: Option<Truth>, now: Instant) {
         let dropped = self.dropped.entry(seq).or_insert((truth, now));
         if dropped.0.is_none() {
             *dropped = (truth, now);
@@ -166,13 +166,13 @@ impl Monitor {
     }
 
     /// The true cause of a late packet.
-    pub fn on_late_judgement(&mut self, truth: Truth, identified: Identified) {
+    pub(crate) fn on_late_judgement(&mut self, truth: Truth, identified: Identified) {
         self.scores.count(truth, identified);
     }
 
     /// The receiver counts the packets with the numbers `first` to `last` as lost, and identifies states. Those that were
     /// not dropped remain to be judged: `late` gets their sequence numbers.
-    pub fn on_losses(&mut self, [first, last]: [u64; 2], identified: Identified, mut late: impl FnMut(u64)) {
+    pub(crate) fn on_losses(&mut self, [first, last]: [u64; 2], identified: Identified, mut late: impl FnMut(u64)) {
         if last < self.scored {
             return;
         }

@@ -37,12 +37,12 @@ impl PathState {
 
     /// The state that a sender sees: whether it probes, and its receiver's report. Of a route change together with
     /// channel errors it uses the former (algorithm 1).
-    pub fn of_sender(is_probing: bool, told: Option<States>) -> Self {
+    pub(crate) fn of_sender(is_probing: bool, told: Option<States>) -> Self {
         if is_probing { Self::Disconnection } else { told.map_or(Self::Normal, Self::of_receiver) }
     }
 
     /// The state that a receiver sees.
-    pub fn of_receiver(states: States) -> Self {
+    pub(crate) fn of_receiver(states: States) -> Self {
         match states {
             States { congestion: true, .. } => Self::Congestion,
             States { route_change: true, .. } => Self::RouteChange,

@@ -74,7 +74,7 @@ impl Series {
     }
 
     /// A packet arrived at `now` after `delay`, which differed by `jitter` from the packet before.
-    pub fn handle_delay(&mut self, delay: Duration, jitter: Option<Duration>, now: Instant) {
+    pub(crate) fn handle_delay(&mut self, delay: Duration, jitter: Option<Duration>, now: Instant) {
         self.advance(now);
         self.current.arrivals += 1;
         self.current.delay_sum = self.current.delay_sum.saturating_add(delay);
@@ -84,20 +84,20 @@ impl Series {
     }
 
     /// The state of the sender changed at `now`.
-    pub fn handle_sender(&mut self, cwnd: u32, ssthresh: u32, srtt: Duration, now: Instant) {
+    pub(crate) fn handle_sender(&mut self, cwnd: u32, ssthresh: u32, srtt: Duration, now: Instant) {
         self.advance(now);
         self.current = Sample { cwnd, ssthresh, srtt, ..self.current };
     }
 
     /// The state of a sender with TFRC or ADTFRC changed at `now`.
-    pub fn handle_rate_control(&mut self, control: RateControl, now: Instant) {
+    pub(crate) fn handle_rate_control(&mut self, control: RateControl, now: Instant) {
         self.advance(now);
         self.current.control = Some(control);
         self.current.srtt = control.rtt;
     }
 
     /// ADTFRC's receiver measured `sample` at `now`.
-    pub fn handle_path_sample(&mut self, sample: &adtfrc::Sample, now: Instant) {
+    pub(crate) fn handle_path_sample(&mut self, sample: &adtfrc::Sample, now: Instant) {
         self.advance(now);
         // The first packet of all has no difference to one before.
         let Some(difference) = sample.delay_difference else { return };

@@ -40,7 +40,7 @@ struct Course {
 
 impl Motion {
     /// Nodes at rest at these positions.
-    pub fn at_rest(places: impl IntoIterator<Item = Position>) -> Self {
+    pub(crate) fn at_rest(places: impl IntoIterator<Item = Position>) -> Self {
         let models = places.into_iter().map(|place| -> Box<dyn Mobility> { Box::new(Rest(place)) });
         Self { moves: false, ..Self::of(models.collect()) }
     }
@@ -73,7 +73,7 @@ impl Motion {
 
     /// The time up to which the path of a node is known, at most `until`: it draws legs ahead from `now` on, but at most
     /// 64, however short they are.
-    pub fn look_ahead(&mut self, node: NodeId, now: Instant, until: Instant) -> Instant {
+    pub(crate) fn look_ahead(&mut self, node: NodeId, now: Instant, until: Instant) -> Instant {
         self.position(node, now);
         let index = node.0 as usize;
         let Course { ahead, model } = &mut self.courses[index];
@@ -92,7 +92,7 @@ impl Motion {
 
     /// Largest distance in metres of a node from its position at `now` up to then; [`Self::look_ahead`] must have covered
     /// that time.
-    pub fn excursion(&mut self, node: NodeId, now: Instant, until: Instant) -> f64 {
+    pub(crate) fn excursion(&mut self, node: NodeId, now: Instant, until: Instant) -> f64 {
         let here = self.position(node, now);
         let index = node.0 as usize;
         let mut stretch = self.stretches[index];

@@ -203,7 +203,7 @@ fn name(key: &Key, protocol: &str, [from, to]: [&str; 2]) -> String {
 }
 
 /// A row for each conversation: the fields of [`ConversationRecord`].
-pub fn conversation_table(result: &RunResult) -> RecordBatch {
+pub(crate) fn conversation_table(result: &RunResult) -> RecordBatch {
     let all = records(result);
     let mut table = Table::new(result.provenance.seed, all.len());
     table.texts("name", all.iter().map(|c| &c.name));
@@ -235,7 +235,7 @@ pub fn conversation_table(result: &RunResult) -> RecordBatch {
 }
 
 /// A row for each stream of RTP: the name of its `conversation` and the fields of [`RtpRecord`].
-pub fn rtp_table(result: &RunResult) -> RecordBatch {
+pub(crate) fn rtp_table(result: &RunResult) -> RecordBatch {
     let streams = || records(result).iter().flat_map(|c| c.rtp.iter().map(move |stream| (&c.name, stream)));
     let mut table = Table::new(result.provenance.seed, streams().count());
     table.texts("conversation", streams().map(|(name, _)| name));
@@ -260,7 +260,7 @@ pub fn rtp_table(result: &RunResult) -> RecordBatch {
 /// run those in flight among them, `packets`, which arrived in it, `rate_bps`, the rate of their bytes, `delay_s` and
 /// `delay_max_s`, the mean and the largest of their delays, null without an arrival, and of video in RTP `frames` and `freeze_time_s`,
 /// the pictures that were whole and for how long one was frozen; null of conversations without.
-pub fn conversation_series_table(result: &RunResult) -> RecordBatch {
+pub(crate) fn conversation_series_table(result: &RunResult) -> RecordBatch {
     let end = Instant::START + Duration::from_secs_f64(result.cost.simulated_s);
     let rows = || {
         records(result).iter().zip(&result.series.conversations).flat_map(move |(record, course)| {

@@ -204,7 +204,7 @@ impl Simulation {
     }
 
     /// The radios of a node.
-    pub fn stations_of(&self, node: NodeId) -> impl Iterator<Item = &Dcf<Rc<Sdu>>> {
+    pub(crate) fn stations_of(&self, node: NodeId) -> impl Iterator<Item = &Dcf<Rc<Sdu>>> {
         self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
             Attachment::Station(station) => Some(&self.engine.stations()[station.0 as usize]),
             Attachment::Wire(_) => None,
@@ -212,7 +212,7 @@ impl Simulation {
     }
 
     /// The wires that begin at a node.
-    pub fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Rc<Sdu>>> {
+    pub(crate) fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Rc<Sdu>>> {
         self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
             Attachment::Wire(wire) => Some(&self.engine.wires()[wire as usize]),
             Attachment::Station(_) => None,

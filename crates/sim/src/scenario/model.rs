@@ -442,7 +442,7 @@ impl Transport {
     }
 
     /// Whether the sink answers, so that a flow needs a way back.
-    pub fn is_two_way(&self) -> bool {
+    pub(crate) fn is_two_way(&self) -> bool {
         *self != Self::Udp
     }
 }
@@ -498,7 +498,7 @@ impl Application {
 
     /// The same, with blocking writes to a stream that wait until all of them fits.
     #[must_use]
-    pub fn with_whole_writes(self) -> Self {
+    pub(crate) fn with_whole_writes(self) -> Self {
         Self { writes_whole: true, ..self }
     }
 

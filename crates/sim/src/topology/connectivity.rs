@@ -12,7 +12,7 @@ use hopcast_radio::units::Power;
 
 /// The graph of usable links of a scenario, at any instant of a run. Instants must not go back.
 #[derive(Debug)]
-pub struct Connectivity {
+pub(crate) struct Connectivity {
     channel: Channel,
     /// By station: least power of a link over which its data frames pass.
     usable: Vec<ByReceiver<Power>>,
@@ -25,7 +25,7 @@ pub struct Connectivity {
 
 impl Connectivity {
     /// The graph of a run of `scenario` with `seed`, without shadowing and fading of single frames.
-    pub fn new(scenario: &Scenario, seed: u64) -> Self {
+    pub(crate) fn new(scenario: &Scenario, seed: u64) -> Self {
         let stations: Vec<Station<'_>> = layout::stations(scenario);
         let nodes: usize = scenario.groups.iter().map(|group| group.node_names.len()).sum();
         let mut by_node = vec![Vec::new(); nodes];
@@ -42,14 +42,14 @@ impl Connectivity {
     }
 
     /// Whether data frames of `from` pass to `to`, or a wire connects them.
-    pub fn is_link(&mut self, from: NodeId, to: NodeId, now: Instant) -> bool {
+    pub(crate) fn is_link(&mut self, from: NodeId, to: NodeId, now: Instant) -> bool {
         let here = self.motion.position(from, now);
         let there = self.motion.position(to, now);
         self.passes((from, here), (to, there))
     }
 
     /// Whether there is a path from one node to another.
-    pub fn is_connected(&mut self, from: NodeId, to: NodeId, now: Instant) -> bool {
+    pub(crate) fn is_connected(&mut self, from: NodeId, to: NodeId, now: Instant) -> bool {
         let nodes = self.stations.len();
         let places: Vec<Position> = (0..nodes as u32).map(|node| self.motion.position(NodeId(node), now)).collect();
         let mut reached = vec![false; nodes];

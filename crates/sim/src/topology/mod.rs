@@ -24,13 +24,13 @@ use crate::layout::Station;
 use crate::mobility::Motion;
 use crate::scenario::model::{self, Errors, LossLevel, NodeRadio, Propagation, Radio};
 use channel::{Attenuation, Channel};
-pub use connectivity::Connectivity;
+pub(crate) use connectivity::Connectivity;
 use moving::Surroundings;
 use squares::{Member, Squares};
 
 /// Links between stations.
 #[derive(Debug)]
-pub struct Topology {
+pub(crate) struct Topology {
     /// By transmitter, at the start; where nodes move, only those over which data frames pass.
     links: Vec<Vec<Link>>,
     /// When frames are received.
@@ -84,7 +84,7 @@ const SAMPLED_FRAMES: u64 = 256;
 /// Of data frames of this length a usable link loses at most [`USABLE_LOSS`].
 const USABLE_OCTETS: u32 = 1_536;
 /// The largest share of full frames that a usable link loses, by noise alone.
-pub const USABLE_LOSS: f64 = 0.1;
+pub(crate) const USABLE_LOSS: f64 = 0.1;
 
 /// Standard deviations of shadowing up to which a link may be better than the mean at its distance.
 const SHADOWING_DEVIATIONS: f64 = 4.0;
@@ -94,7 +94,7 @@ const FADING_PEAK: f64 = 10.0;
 impl Topology {
     /// The links between `stations`, whose nodes move as in `motion`, down to the interference floor, in the run with
     /// `seed`. Calls `goes_on` before each station, and returns `None` as soon as it returns false.
-    pub fn new_while(
+    pub(crate) fn new_while(
         radio: &Radio,
         stations: &[Station<'_>],
         mut motion: Motion,
@@ -124,12 +124,12 @@ impl Topology {
     }
 
     /// The stations that decode data frames of `station` without overlapping frames and variation.
-    pub fn neighbours(&self, station: StationId) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn neighbours(&self, station: StationId) -> impl Iterator<Item = u32> + '_ {
         self.usable_links(station).map(|link| link.receiver.0)
     }
 
     /// The usable links for data frames of `station`, at the start of the run.
-    pub fn usable_links(&self, station: StationId) -> impl Iterator<Item = &Link> {
+    pub(crate) fn usable_links(&self, station: StationId) -> impl Iterator<Item = &Link> {
         let usable = &self.usable[station.0 as usize];
         self.links[station.0 as usize].iter().filter(move |link| is_usable(link, usable))
     }
@@ -137,7 +137,7 @@ impl Topology {
     /// For each station the others that receive some of its full data frames at the start of the run, with the share that
     /// noise and variation from frame to frame let pass; includes links that [`Self::usable_links`] leaves out. With
     /// reception by thresholds and without variation the share is 0 or 1. Computed on the first call.
-    pub fn lossy_links(&self) -> &[Vec<(u32, f64)>] {
+    pub(crate) fn lossy_links(&self) -> &[Vec<(u32, f64)>] {
         self.lossy.get_or_init(|| self.find_lossy_links())
     }
 
@@ -170,12 +170,12 @@ impl Topology {
     }
 
     /// Distance between two stations at the start, in metres.
-    pub fn distance(&self, one: StationId, other: StationId) -> f64 {
+    pub(crate) fn distance(&self, one: StationId, other: StationId) -> f64 {
         self.places[one.0 as usize].distance(self.places[other.0 as usize])
     }
 
     /// The medium between the stations.
-    pub fn into_medium<P>(self) -> Medium<P> {
+    pub(crate) fn into_medium<P>(self) -> Medium<P> {
         let stations = self.links.len();
         let mut medium = if self.motion.moves() {
             let surroundings = Surroundings::new(self.channel, self.nodes, self.motion);

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// The hosts of a scenario, by [`NodeId`], and the measurements of its flows.
 #[derive(Debug)]
-pub struct Machines {
+pub(crate) struct Machines {
     /// One host for each node.
     pub hosts: Vec<Host>,
     /// All flows, before their start.
@@ -37,7 +37,7 @@ pub struct Machines {
 
 /// Kind of hosts at the nodes that are marked as real.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hosting {
+pub(crate) enum Hosting {
     /// A simulated host, as at all others.
     Simulated,
     /// A real one.
@@ -161,7 +161,12 @@ impl TrafficError {
 
 /// Sets up the hosts of `scenario`, which forward packets along the paths of `network`, or of the flows' `via`, for a run
 /// with `seed`.
-pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Hosting) -> Result<Machines, TrafficError> {
+pub(crate) fn machines(
+    scenario: &Scenario,
+    network: &Network,
+    seed: u64,
+    hosting: Hosting,
+) -> Result<Machines, TrafficError> {
     let routes = &network.paths;
     let nodes = Nodes {
         groups: scenario.groups.iter().flat_map(|g| g.node_names.iter().map(move |_| g)).collect(),
@@ -271,7 +276,7 @@ fn reserve_ports(scenario: &Scenario, nodes: &Nodes<'_>, hosts: &mut [Host]) -> 
 }
 
 /// Whether a flow uses ADTFRC.
-pub fn is_adtfrc(flow: &Flow) -> bool {
+pub(crate) fn is_adtfrc(flow: &Flow) -> bool {
     matches!(flow.transport, Transport::Dccp(Dccp { congestion: Congestion::Adtfrc(_) }))
 }
 

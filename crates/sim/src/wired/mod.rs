@@ -22,10 +22,10 @@ use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::Payload;
 
-pub use opportunities::Opportunities;
+pub(crate) use opportunities::Opportunities;
 use opportunities::Progress;
-pub use rate::SteppedRate;
-pub use steps::Steps;
+pub(crate) use rate::SteppedRate;
+pub(crate) use steps::Steps;
 
 /// Parameters of a wire.
 #[derive(Clone, Debug, PartialEq)]
@@ -190,7 +190,7 @@ impl<P: Payload> Wire<P> {
     }
 
     /// The packets that have left and not arrived.
-    pub fn in_flight(&self) -> impl Iterator<Item = &P> {
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = &P> {
         self.in_flight.iter().map(|(packet, _)| packet)
     }
 

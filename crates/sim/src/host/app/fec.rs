@@ -10,10 +10,10 @@ use hopcast_wire::fec::{INFORMATION_LEN, PAYLOAD_ID_LEN};
 use std::sync::Arc;
 
 /// Largest number of bytes that FEC adds to a datagram of a flow: in its repair packets.
-pub const FEC_HEADER: u32 = (PAYLOAD_ID_LEN + INFORMATION_LEN) as u32;
+pub(crate) const FEC_HEADER: u32 = (PAYLOAD_ID_LEN + INFORMATION_LEN) as u32;
 
 /// Bytes that FEC adds to each datagram of an application.
-pub const FEC_SOURCE_TRAILER: u32 = PAYLOAD_ID_LEN as u32;
+pub(crate) const FEC_SOURCE_TRAILER: u32 = PAYLOAD_ID_LEN as u32;
 
 /// The encoder of a source, and the packet that is to leave next.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ pub(super) enum Program {
 
 /// What a source writes, and when.
 #[derive(Debug)]
-pub struct SourceOptions {
+pub(crate) struct SourceOptions {
     /// The application.
     pub application: Box<dyn Application>,
     /// Time from which its connection is open, if it has one.
@@ -91,7 +91,13 @@ impl Program {
 
 impl Host {
     /// Adds a program that writes to `remote`.
-    pub fn add_source(&mut self, flow: FlowId, options: SourceOptions, transport: SocketOptions, remote: Endpoint) {
+    pub(crate) fn add_source(
+        &mut self,
+        flow: FlowId,
+        options: SourceOptions,
+        transport: SocketOptions,
+        remote: Endpoint,
+    ) {
         let owner = self.next_owner(flow);
         let is_blocking = options.application.is_blocking();
         let connect = Connect { remote, opens: options.start, is_blocking, is_first: true };
@@ -103,7 +109,7 @@ impl Host {
 
     /// Adds a program that reads from one socket and writes the data to `remote`, from `start` on if that needs a
     /// connection. Returns the port that it listens on.
-    pub fn add_relay(
+    pub(crate) fn add_relay(
         &mut self,
         flow: FlowId,
         start: Instant,
@@ -120,7 +126,7 @@ impl Host {
 
     /// Adds a program that reads a flow, and recovers datagrams if FEC protects them. Returns the port that it listens
     /// on.
-    pub fn add_sink(&mut self, flow: FlowId, listen: ListenOptions, fec: Option<&FecConfig>) -> u16 {
+    pub(crate) fn add_sink(&mut self, flow: FlowId, listen: ListenOptions, fec: Option<&FecConfig>) -> u16 {
         let owner = self.next_owner(flow);
         let (_, port) = self.stack.listen(owner, listen, true);
         self.add_program(Program::Sink(Sink::new(flow, fec)));
@@ -129,7 +135,7 @@ impl Host {
 
     /// Tells the application of `flow` from now on what arrives here on the flow `heard`. No effect if a real host writes
     /// and reads.
-    pub fn set_listening(&mut self, flow: FlowId, heard: FlowId) {
+    pub(crate) fn set_listening(&mut self, flow: FlowId, heard: FlowId) {
         let is_source = |program: &Program| matches!(program, Program::Source(source) if source.flow() == flow);
         let Some(listener) = self.programs.iter().position(is_source) else { return };
         for program in &mut self.programs {

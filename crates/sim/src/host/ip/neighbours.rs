@@ -23,12 +23,12 @@ impl Neighbours {
     }
 
     /// Adds a radio to `node`, after the existing ones.
-    pub fn add_radio(&mut self, node: NodeId, station: StationId, channel: Channel) {
+    pub(crate) fn add_radio(&mut self, node: NodeId, station: StationId, channel: Channel) {
         self.radios[node.0 as usize].push((station, channel));
     }
 
     /// Adds a wire between two nodes, after the existing ones.
-    pub fn add_wire(&mut self, [a, b]: [NodeId; 2]) {
+    pub(crate) fn add_wire(&mut self, [a, b]: [NodeId; 2]) {
         self.wires[a.0 as usize].push(b);
         self.wires[b.0 as usize].push(a);
     }

@@ -12,10 +12,10 @@ use hopcast_protocols::time::{Duration, Instant};
 
 /// Time limit for a datagram, from its first fragment: Linux's `ipfrag_time` (Documentation/networking/ip-sysctl.rst).
 /// RFC 1122, section 3.3.2, asks for 60 to 120 s, RFC 791 for 15 s.
-pub const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes that incomplete datagrams may occupy together: Linux's `ipfrag_high_thresh` of 4 MiB, of payload here. Beyond it
 /// the oldest are dropped, as in Linux up to 4.16; later versions refuse new datagrams instead.
-pub const REASSEMBLY_MEMORY: u32 = 4 << 20;
+pub(crate) const REASSEMBLY_MEMORY: u32 = 4 << 20;
 /// Largest number of other datagrams of the same source between two fragments of a datagram; with this number or more in
 /// between, IP restarts the datagram. Linux's `ipfrag_max_dist`.
 const MAX_DISTANCE: u32 = 64;

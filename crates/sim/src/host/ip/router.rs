@@ -24,13 +24,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-pub use hopcast_protocols::routing::{ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT};
+pub(crate) use hopcast_protocols::routing::{ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT};
 
 /// The protocol of a host, and the packets that wait for it. Fields that a message without effect reads come first, in
 /// two lines of the processor's cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub struct Router {
+pub(crate) struct Router {
     protocol: Box<dyn Routing>,
     encapsulation: Encapsulation,
     /// What the host's timer is set to.
@@ -67,7 +67,7 @@ pub(in crate::host) enum RouteEvent {
 
 /// A neighbour, and the interface that leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Neighbour {
+pub(crate) struct Neighbour {
     /// Index of the interface at this host.
     pub interface: u32,
     /// The node.
@@ -82,7 +82,7 @@ impl Neighbour {
 
 impl Router {
     /// `protocol` at a host whose interfaces lead to `neighbours`, with this limit of packets that wait for a route.
-    pub fn new(protocol: Box<dyn Routing>, neighbours: Arc<Neighbours>, queue_packets: u32) -> Self {
+    pub(crate) fn new(protocol: Box<dyn Routing>, neighbours: Arc<Neighbours>, queue_packets: u32) -> Self {
         Self {
             encapsulation: protocol.encapsulation(),
             protocol,
@@ -133,7 +133,7 @@ impl Router {
     }
 
     /// The protocol, for reading its routes.
-    pub fn protocol(&self) -> &dyn Routing {
+    pub(crate) fn protocol(&self) -> &dyn Routing {
         &*self.protocol
     }
 

@@ -17,7 +17,7 @@ pub struct Hop {
 
 /// The nodes to which packets may be sent: forwarding tables have no routes to others.
 #[derive(Clone, Debug, Default)]
-pub struct Destinations {
+pub(crate) struct Destinations {
     /// By node: its place among them, or [`NONE`].
     places: Vec<u32>,
     count: usize,
@@ -27,7 +27,7 @@ const NONE: u32 = u32::MAX;
 
 impl Destinations {
     /// Some of this number of nodes, in any order.
-    pub fn new(nodes: usize, destinations: impl IntoIterator<Item = u32>) -> Self {
+    pub(crate) fn new(nodes: usize, destinations: impl IntoIterator<Item = u32>) -> Self {
         let (mut places, mut count) = (vec![NONE; nodes], 0);
         for node in destinations {
             let place = &mut places[node as usize];
@@ -40,7 +40,7 @@ impl Destinations {
     }
 
     /// All of them, by their number.
-    pub fn iter(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         self.places.iter().zip(0..).filter(|&(&place, _)| place != NONE).map(|(_, node)| node)
     }
 
@@ -51,7 +51,7 @@ impl Destinations {
 
 /// The next hop towards each destination.
 #[derive(Clone, Debug, Default)]
-pub struct Routes {
+pub(crate) struct Routes {
     hops: Vec<Hop>,
     destinations: Arc<Destinations>,
     /// By place of the destination: place in `hops`, or [`NONE`], which is beyond them.
@@ -60,20 +60,20 @@ pub struct Routes {
 
 impl Routes {
     /// A table without routes to `destinations`. `hops` are those that its routes can use.
-    pub fn new(hops: Vec<Hop>, destinations: Arc<Destinations>) -> Self {
+    pub(crate) fn new(hops: Vec<Hop>, destinations: Arc<Destinations>) -> Self {
         let to = vec![NONE; destinations.count];
         Self { hops, destinations, to }
     }
 
     /// Sends packets for `destination`, if it is one of the destinations, over the hop with this index.
-    pub fn set(&mut self, destination: NodeId, hop: usize) {
+    pub(crate) fn set(&mut self, destination: NodeId, hop: usize) {
         if let Some(place) = self.destinations.place(destination) {
             self.to[place] = hop as u32;
         }
     }
 
     /// Sends packets for `destination` over this hop, which may be a new one; or nowhere.
-    pub fn redirect(&mut self, destination: NodeId, hop: Option<Hop>) {
+    pub(crate) fn redirect(&mut self, destination: NodeId, hop: Option<Hop>) {
         let place = hop.map_or(NONE as usize, |hop| {
             self.hops.iter().position(|&known| known == hop).unwrap_or_else(|| {
                 self.hops.push(hop);
@@ -84,7 +84,7 @@ impl Routes {
     }
 
     /// The next hop towards `destination`.
-    pub fn get(&self, destination: NodeId) -> Option<&Hop> {
+    pub(crate) fn get(&self, destination: NodeId) -> Option<&Hop> {
         self.hops.get(self.to[self.destinations.place(destination)?] as usize)
     }
 }

@@ -36,7 +36,7 @@ pub struct CardConfig {
 
 /// The packets in a host's processor and cards.
 #[derive(Clone, Debug)]
-pub struct Cards {
+pub(crate) struct Cards {
     config: CardConfig,
     /// One for each radio.
     cards: Vec<Card>,
@@ -69,7 +69,7 @@ enum Copy {
 
 /// A packet that has arrived from the air, to copy to the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub(crate) struct Copied {
     /// The neighbour that sent it, and the radio.
     pub from: Neighbour,
     /// The packet or other unit.
@@ -78,7 +78,7 @@ pub struct Copied {
 
 impl Cards {
     /// Equal cards, one for each radio of the host.
-    pub fn new(config: CardConfig, radios: usize) -> Self {
+    pub(crate) fn new(config: CardConfig, radios: usize) -> Self {
         let card = Card {
             queue: VecDeque::with_capacity(config.queue_packets.min(1_024) as usize),
             sending: 0,
@@ -90,18 +90,18 @@ impl Cards {
     }
 
     /// Whether the interface is a radio, and so has a card.
-    pub fn serves(&self, interface: u32) -> bool {
+    pub(crate) fn serves(&self, interface: u32) -> bool {
         (interface as usize) < self.cards.len()
     }
 
     /// Free places in the queue before a card.
-    pub fn space(&self, interface: u32) -> usize {
+    pub(crate) fn space(&self, interface: u32) -> usize {
         (self.config.queue_packets as usize).saturating_sub(self.cards[interface as usize].queue.len())
     }
 
     /// Accepts a packet of the host; returns it if the queue is full.
     #[must_use]
-    pub fn handle_transmit(&mut self, transmit: Transmit, now: Instant) -> Option<Transmit> {
+    pub(crate) fn handle_transmit(&mut self, transmit: Transmit, now: Instant) -> Option<Transmit> {
         if self.space(transmit.hop.interface) == 0 {
             return Some(transmit);
         }
@@ -112,7 +112,7 @@ impl Cards {
 
     /// A packet has arrived from the air; returns it if all receive buffers are occupied.
     #[must_use]
-    pub fn handle_received(&mut self, from: Neighbour, sdu: Rc<Sdu>, now: Instant) -> Option<Rc<Sdu>> {
+    pub(crate) fn handle_received(&mut self, from: Neighbour, sdu: Rc<Sdu>, now: Instant) -> Option<Rc<Sdu>> {
         let card = &mut self.cards[from.interface as usize];
         if card.receiving >= self.config.receive_buffers {
             return Some(sdu);
@@ -124,13 +124,13 @@ impl Cards {
     }
 
     /// The radio has finished with a packet, which leaves its transmit buffer.
-    pub fn handle_done(&mut self, interface: u32, now: Instant) {
+    pub(crate) fn handle_done(&mut self, interface: u32, now: Instant) {
         self.cards[interface as usize].sending -= 1;
         self.start(now);
     }
 
     /// Removes all packets for a station from the queue before a card, the oldest first.
-    pub fn purge(&mut self, interface: u32, station: StationId) -> Vec<Rc<Sdu>> {
+    pub(crate) fn purge(&mut self, interface: u32, station: StationId) -> Vec<Rc<Sdu>> {
         let queue = &mut self.cards[interface as usize].queue;
         let (purged, kept): (Vec<_>, Vec<_>) =
             queue.drain(..).partition(|transmit| transmit.hop.station == Some(station));
@@ -139,7 +139,7 @@ impl Cards {
     }
 
     /// Ends the copy that is complete by now, and begins the next one. Returns the packet if it is for the host.
-    pub fn poll_copied(&mut self, now: Instant) -> Option<Copied> {
+    pub(crate) fn poll_copied(&mut self, now: Instant) -> Option<Copied> {
         let (copy, _) = self.copying.take_if(|(_, end)| *end <= now)?;
         let copied = match copy {
             Copy::Out(transmit) => {
@@ -156,27 +156,27 @@ impl Cards {
     }
 
     /// The next packet of a card for its radio.
-    pub fn poll_output(&mut self) -> Option<Transmit> {
+    pub(crate) fn poll_output(&mut self) -> Option<Transmit> {
         self.copied.pop_front()
     }
 
     /// The next packet that expired in the queue before its card, to drop.
-    pub fn poll_expired(&mut self) -> Option<Transmit> {
+    pub(crate) fn poll_expired(&mut self) -> Option<Transmit> {
         self.expired.pop_front()
     }
 
     /// Transmit buffers of each card.
-    pub fn transmit_buffers(&self) -> u32 {
+    pub(crate) fn transmit_buffers(&self) -> u32 {
         self.config.transmit_buffers
     }
 
     /// Time when the current copy is complete.
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.copying.as_ref().map(|(_, end)| *end)
     }
 
     /// Packets that the host has passed on and no radio has received yet.
-    pub fn outgoing(&self) -> impl Iterator<Item = &Sdu> {
+    pub(crate) fn outgoing(&self) -> impl Iterator<Item = &Sdu> {
         let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
             Copy::Out(transmit) => Some(&*transmit.sdu),
             Copy::In(..) => None,
@@ -187,7 +187,7 @@ impl Cards {
     }
 
     /// Packets that have arrived from the air and the host has not received yet.
-    pub fn incoming(&self) -> impl Iterator<Item = &Sdu> {
+    pub(crate) fn incoming(&self) -> impl Iterator<Item = &Sdu> {
         let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
             Copy::In(copied) => Some(&*copied.sdu),
             Copy::Out(_) => None,
@@ -196,12 +196,12 @@ impl Cards {
     }
 
     /// Packets in the queues before the cards.
-    pub fn queued(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         self.cards.iter().map(|card| card.queue.len()).sum()
     }
 
     /// Whether the queue before any card is more than half full.
-    pub fn is_any_queue_large(&self) -> bool {
+    pub(crate) fn is_any_queue_large(&self) -> bool {
         self.cards.iter().any(|card| 2 * card.queue.len() > self.config.queue_packets as usize)
     }
 

@@ -1,7 +1,7 @@
 //! The link: cards, addresses of neighbours' radios, and the units between a host and its interfaces.
 
 pub(in crate::host) mod arp;
-pub mod card;
+pub(crate) mod card;
 pub(in crate::host) mod sdu;
 
 use crate::host::ip::router::Undelivered;

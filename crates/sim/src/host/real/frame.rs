@@ -22,7 +22,7 @@ const WITH_PORTS: [u8; 5] = [TCP, UDP, DCCP, 132, 136];
 
 /// A frame of a real host.
 #[derive(Clone, Copy, Debug)]
-pub struct RealFrame<'a> {
+pub(crate) struct RealFrame<'a> {
     /// Receiver's address.
     pub destination: MacAddress,
     /// Sender's address.
@@ -73,7 +73,7 @@ impl Sdu {
     /// Address resolution becomes a simulated ARP packet if it has the address that the frame comes from, since there may
     /// be no station with another address. hopcast carries other ARP packets, and IPv4 with options, as frames that
     /// simulated hosts do not interpret.
-    pub fn of_real(frame: &RealFrame<'_>, ends: Ends, now: Instant) -> Self {
+    pub(crate) fn of_real(frame: &RealFrame<'_>, ends: Ends, now: Instant) -> Self {
         let RealFrame { destination, source, ether_type, octets } = *frame;
         if ether_type == EtherType::Arp
             && let Ok(message) = arp::Packet::new_checked(octets).and_then(|packet| arp::Repr::parse(&packet))
@@ -148,7 +148,7 @@ impl Packet {
 
     /// The payload of a real host's packet after the header of UDP or TCP; or after that of IP, if its protocol is
     /// another one or it is not the first fragment.
-    pub fn real_payload(&self) -> &[u8] {
+    pub(crate) fn real_payload(&self) -> &[u8] {
         let Body::Real { protocol, .. } = self.body else { return &[] };
         let octets = self.real().map_or(&[][..], |part| part.payload(&self.ip));
         let header = match (protocol, octets) {
@@ -162,7 +162,7 @@ impl Packet {
     }
 
     /// Source and destination port of a real host's packet, if its protocol has them and it is not a later fragment.
-    pub fn real_ports(&self) -> Option<[u16; 2]> {
+    pub(crate) fn real_ports(&self) -> Option<[u16; 2]> {
         let Body::Real { protocol, .. } = self.body else { return None };
         let is_known = self.ip.offset == 0 && WITH_PORTS.contains(&protocol);
         is_known.then(|| ports(protocol, self.real().map_or(&[][..], |part| part.payload(&self.ip)), false))

@@ -24,7 +24,7 @@ use crate::address::ip_address;
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
 use frame::HEADER;
-pub use frame::RealFrame;
+pub(crate) use frame::RealFrame;
 
 /// Errors in a row that a host tells of, and how long it takes until it may tell of one more (RFC 1812, section 4.3.2.8, wants
 /// them limited; the numbers are Linux's, `icmp_ratelimit` and `XRLIM_BURST_FACTOR`).
@@ -73,7 +73,7 @@ impl Real {
 
 /// A packet for a real host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub(crate) struct Arrival {
     /// Time of its arrival.
     pub at: Instant,
     /// The neighbour that sent it, and the receiving interface.
@@ -85,7 +85,7 @@ pub struct Arrival {
 impl Host {
     /// Gives a packet of `flow` that a real host sends the next datagram number of the flow. For a datagram in fragments
     /// this is the first one; [`BegunDatagrams`] numbers the others.
-    pub fn number_datagram(packet: &mut Packet, flow: FlowId, cx: &mut Context<'_>) {
+    pub(crate) fn number_datagram(packet: &mut Packet, flow: FlowId, cx: &mut Context<'_>) {
         if let Some((_, octets)) = packet.begun_datagram() {
             packet.tag.flow = flow;
             packet.tag.seq = cx.flows[flow].handle_datagram_sent(octets);
@@ -266,7 +266,7 @@ impl Listener {
 /// UDP datagrams of which real hosts have sent the first fragment but not the last one: further fragments belong to the
 /// same flow.
 #[derive(Debug, Default)]
-pub struct BegunDatagrams {
+pub(crate) struct BegunDatagrams {
     /// Latest last; at most [`Self::MOST`].
     datagrams: VecDeque<Begun>,
 }
@@ -284,7 +284,7 @@ impl BegunDatagrams {
 
     /// Remembers a first fragment that the real host at `node` sends, once it has its number, and gives that number to
     /// further ones.
-    pub fn handle_sent(&mut self, packet: &mut Packet, node: NodeId) {
+    pub(crate) fn handle_sent(&mut self, packet: &mut Packet, node: NodeId) {
         let Body::Real { protocol: UDP, .. } = packet.body else { return };
         if !packet.is_fragment() {
             return;

@@ -43,7 +43,7 @@ pub(in crate::host) struct DccpSocket {
 
 /// Parameters of one end of a connection.
 #[derive(Clone, Debug)]
-pub struct DccpOptions {
+pub(crate) struct DccpOptions {
     /// Parameters of the connection; the host fills in the ports.
     pub config: Config,
     /// Its initial sequence number.

@@ -125,7 +125,7 @@ pub(in crate::host) enum Sent {
 
 /// The protocol of a socket, with its parameters.
 #[derive(Clone, Debug)]
-pub enum SocketOptions {
+pub(crate) enum SocketOptions {
     /// UDP.
     Udp,
     /// TCP.
@@ -155,7 +155,7 @@ pub(in crate::host) struct Connect {
 
 /// Parameters of a listening program.
 #[derive(Clone, Debug)]
-pub struct ListenOptions {
+pub(crate) struct ListenOptions {
     /// The protocol of its socket.
     pub socket: SocketOptions,
     /// The port, which [`Host::reserve_port`](super::Host::reserve_port) reserves; `None`: any.

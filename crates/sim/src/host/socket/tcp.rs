@@ -71,7 +71,7 @@ impl TcpSocket {
 
 /// Parameters of one end of a connection.
 #[derive(Clone, Debug)]
-pub struct TcpOptions {
+pub(crate) struct TcpOptions {
     /// Parameters of the connection.
     pub config: Config,
     /// Its initial sequence number.

@@ -20,7 +20,7 @@ impl InterarrivalJitter {
     }
 
     /// A packet arrived after a transit time in seconds, with any zero point.
-    pub fn handle_transit(&mut self, transit: f64) {
+    pub(crate) fn handle_transit(&mut self, transit: f64) {
         let Some(last) = self.last_transit.replace(transit) else { return };
         self.jitter += ((transit - last).abs() - self.jitter) / 16.0;
         self.count += 1;

@@ -114,7 +114,7 @@ impl Dimension {
     }
 
     /// The unit of a number that has none.
-    pub const fn bare_unit(self) -> &'static str {
+    pub(crate) const fn bare_unit(self) -> &'static str {
         match self {
             Self::Power => "W",
             _ => self.units()[0].symbol,
