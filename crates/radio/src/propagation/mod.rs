@@ -10,7 +10,7 @@ mod two_ray_interference;
 pub use free_space::FreeSpace;
 pub use log_distance::LogDistance;
 pub use range::Range;
-pub use shadowing::{FrameShadowing, LinkShadowing, ShadowedFrame, Survey};
+pub use shadowing::{FrameShadowing, LinkShadowing, ShadowedFrame, Survey, SurveyedLink};
 pub use two_ray_ground::TwoRayGround;
 pub use two_ray_interference::{Polarization, TwoRayInterference};
 

@@ -133,25 +133,27 @@ impl Channel {
         }
     }
 
-    /// The [same](Self::link_between) for stations at `places`, from their [survey](Self::survey): much faster.
-    pub(super) fn link_at_rest(
+    /// The [same](Self::link_between) in both directions for stations at `places`, from their [survey](Self::survey): much faster.
+    pub(super) fn links_at_rest(
         &self,
-        from: u32,
-        to: u32,
+        one: u32,
+        other: u32,
         places: &[Position],
         survey: Option<&Survey<'_>>,
-    ) -> Option<Link> {
-        let (here, there) = (places[from as usize], places[to as usize]);
-        match survey {
-            Some(survey) => {
-                let [sender, receiver] = [from, to].map(|station| station as usize);
-                if self.is_too_far(here.distance_squared(there), survey.greatest_decibels(sender, receiver)) {
-                    return None;
-                }
-                self.link_behind(from, to, here, there, |_, power| survey.shadowed(power, sender, receiver))
-            }
-            None => self.link_between(from, to, here, there),
+    ) -> [Option<Link>; 2] {
+        let (here, there) = (places[one as usize], places[other as usize]);
+        let Some(survey) = survey else {
+            return [self.link_between(one, other, here, there), self.link_between(other, one, there, here)];
+        };
+        let ends = [one, other].map(|station| station as usize);
+        if !self.is_shared(one, other)
+            || self.is_too_far(here.distance_squared(there), survey.greatest_decibels(ends[0], ends[1]))
+        {
+            return [None, None];
         }
+        let obstacles = survey.between(ends[0], ends[1]);
+        let shadowed = |_: &LinkShadowing, power| obstacles.shadowed(power);
+        [self.link_behind(one, other, here, there, shadowed), self.link_behind(other, one, there, here, shadowed)]
     }
 
     /// Whether a squared distance in m² is too far for any link if obstacles leave at most this number of `decibels`.

@@ -26,7 +26,7 @@ use crate::scenario::model::{self, Errors, LossLevel, NodeRadio, Propagation, Ra
 use channel::{Attenuation, Channel};
 pub(crate) use connectivity::Connectivity;
 use moving::Surroundings;
-use squares::{Member, Squares};
+use squares::Squares;
 
 /// Links between stations.
 #[derive(Debug)]
@@ -197,7 +197,7 @@ fn is_usable(link: &Link, least: &ByReceiver<Power>) -> bool {
     least.of(link).is_some_and(|least| link.power >= least)
 }
 
-/// Transmitters whose links are looked for side by side: what their receivers need stays in the processor's cache meanwhile.
+/// Stations whose links are looked for side by side: what the others' ends need stays in the processor's cache meanwhile.
 const SIDE_BY_SIDE: usize = 8;
 
 /// All links between stations at `places` that are to be kept, by transmitter. `goes_on` is asked before each.
@@ -211,15 +211,19 @@ fn links(
     squares.fill(places.iter().copied(), channel.reach());
     let survey = channel.survey(places);
     let mut links = vec![Vec::new(); places.len()];
-    for transmitters in squares.together(SIDE_BY_SIDE) {
-        if !transmitters.iter().all(|_| goes_on()) {
+    for stations in squares.together(SIDE_BY_SIDE) {
+        if !stations.iter().all(|_| goes_on()) {
             return None;
         }
-        let near = transmitters.first().map(|member| squares.near(places[member.number() as usize]));
-        for to in near.into_iter().flatten() {
-            for from in transmitters.iter().map(Member::number) {
-                let link = channel.link_at_rest(from, to, places, survey.as_ref());
-                links[from as usize].extend(link.filter(|link| is_kept(from as usize, link)));
+        let near = stations.first().map(|member| squares.near(places[member.number() as usize]));
+        for other in near.into_iter().flatten() {
+            // Each pair once, in the order in which all links of each are found.
+            for one in stations.iter().filter(|&one| one < other) {
+                let (one, other) = (one.number(), other.number());
+                let [there, back] = channel.links_at_rest(one, other, places, survey.as_ref());
+                for (from, link) in [(one as usize, there), (other as usize, back)] {
+                    links[from].extend(link.filter(|link| is_kept(from, link)));
+                }
             }
         }
     }

@@ -17,7 +17,7 @@ use hopcast_radio::propagation::Position;
 use hopcast_radio::units::Power;
 
 use super::channel::Channel;
-use super::squares::Squares;
+use super::squares::{Member, Squares};
 use crate::id::NodeId;
 use crate::mobility::Motion;
 
@@ -221,7 +221,7 @@ impl Epoch {
             (squared <= longest * longest && channel.is_shared(from, to)).then_some((squared, to))
         };
         found.clear();
-        found.extend(self.squares.near(own.place).filter_map(candidate));
+        found.extend(self.squares.near(own.place).map(Member::number).filter_map(candidate));
         found.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     }
 }

@@ -36,14 +36,14 @@ impl Squares {
         self.members.sort_unstable();
     }
 
-    /// The numbers of all places that are no farther away than the spacing, and of some that are.
-    pub(super) fn near(&self, place: Position) -> impl Iterator<Item = u32> + '_ {
+    /// All places that are no farther away than the spacing, and some that are, in ascending order.
+    pub(super) fn near(&self, place: Position) -> impl Iterator<Item = &Member> {
         let (x, y) = square(place, self.spacing);
         let columns = [x.saturating_sub(1), x, x.saturating_add(1)];
         columns.into_iter().flat_map(move |x| {
             let (first, last) = ((x, y.saturating_sub(1)), (x, y.saturating_add(1)));
             let start = self.members.partition_point(|member| member.square < first);
-            self.members[start..].iter().take_while(move |member| member.square <= last).map(Member::number)
+            self.members[start..].iter().take_while(move |member| member.square <= last)
         })
     }
 
@@ -73,7 +73,7 @@ mod tests {
             let mut squares = Squares::default();
             squares.fill(places.iter().copied(), spacing);
             let here = places[from % places.len()];
-            let mut found: Vec<u32> = squares.near(here).collect();
+            let mut found: Vec<u32> = squares.near(here).map(Member::number).collect();
             found.sort_unstable();
             prop_assert!(found.windows(2).all(|pair| pair[0] < pair[1]), "twice: {found:?}");
             for (&place, number) in places.iter().zip(0..) {
@@ -100,7 +100,7 @@ mod tests {
         let mut squares = Squares::default();
         let far = Position::on_ground(f64::INFINITY, f64::NAN);
         squares.fill([far, Position::default()].into_iter(), f64::INFINITY);
-        assert!(squares.near(far).any(|number| number == 0));
-        assert!(squares.near(Position::default()).any(|number| number == 1));
+        assert!(squares.near(far).any(|member| member.number() == 0));
+        assert!(squares.near(Position::default()).any(|member| member.number() == 1));
     }
 }

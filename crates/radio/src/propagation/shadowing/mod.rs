@@ -8,7 +8,7 @@ use hopcast_protocols::random::{Purpose, Stream, Streams};
 
 use super::Position;
 use crate::variate;
-pub use survey::Survey;
+pub use survey::{Survey, SurveyedLink};
 
 /// Log-normal shadowing by position: the same in both directions, and similar if both ends are near each other's former
 /// positions.
