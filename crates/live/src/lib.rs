@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the command line, what it prints, and how it ends | [`command`], [`output`], [`failure`] |
 //! | custom models in the live commands | [`models`] |
-//! | real network stacks and programs on the simulated radio | [`emulate`] |
+//! | real network stacks and programs on simulated radios and wires | [`emulate`] |
 //! | the router | [`node`] |
 //! | the measurement of links and paths | [`probe`] |
 //! | media over ADTFRC | [`stream`] |

@@ -1,4 +1,4 @@
-//! Addresses of nodes and stations, derived from their indices.
+//! Addresses of nodes, stations and wires, derived from their indices.
 
 use std::net::Ipv4Addr;
 
@@ -20,6 +20,12 @@ pub fn mac_address(station: StationId) -> MacAddress {
 pub(crate) fn station_of(MacAddress(octets): MacAddress) -> Option<StationId> {
     let [0x02, 0, a, b, c, d] = octets else { return None };
     Some(StationId(u32::from_be_bytes([a, b, c, d]).wrapping_sub(1)))
+}
+
+/// The MAC address of the interface at which a wire begins: locally administered, `02:02:00:00:00:01` for the first.
+pub fn wire_address(wire: u32) -> MacAddress {
+    let [a, b, c, d] = wire.wrapping_add(1).to_be_bytes();
+    MacAddress([0x02, 0x02, a, b, c, d])
 }
 
 /// The IP address of a node: `10.0.0.1` for the first; of all nodes `255.255.255.255`.
@@ -49,7 +55,7 @@ mod tests {
         for station in [StationId(0), StationId(70_000)] {
             assert_eq!(station_of(mac_address(station)), Some(station));
         }
-        assert_eq!([station_of(BSSID), station_of(MacAddress::BROADCAST)], [None, None]);
+        assert_eq!([BSSID, MacAddress::BROADCAST, wire_address(0)].map(station_of), [None; 3]);
     }
 
     #[test]

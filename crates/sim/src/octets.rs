@@ -12,11 +12,12 @@ use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype,
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiotap, tcp, udp};
 
-use crate::address::{BSSID, ip_address, mac_address};
+use crate::address::{BSSID, ip_address, mac_address, wire_address};
 use crate::host::packet::{Body, IPV4_HEADER, MAX_IP_PAYLOAD, Packet, RealPart, RoutingPart};
 use crate::host::{Management, Raw, Sdu};
+use crate::id::NodeId;
 use crate::layout::{self, Station};
-use crate::scenario::model::{Role, Scenario};
+use crate::scenario::model::{Role, Routing, Scenario};
 
 /// Bytes of a management frame's header (IEEE 802.11-2020, 9.3.3.1).
 const MANAGEMENT_HEADER: u64 = 24;
@@ -25,6 +26,8 @@ const MANAGEMENT_HEADER: u64 = 24;
 pub(crate) struct Encoder {
     /// By station: the centre of its channel in MHz, and what its node is.
     stations: Vec<(u16, Role)>,
+    /// By wire: whether it begins at a real host in an emulation that nothing simulated stands before.
+    begins_at_real: Vec<bool>,
     /// Whether received power means anything.
     has_power: bool,
     octets: Vec<u8>,
@@ -46,6 +49,7 @@ impl Encoder {
         };
         Self {
             stations: layout::stations(scenario).iter().map(station).collect(),
+            begins_at_real: begins_at_real(scenario),
             has_power: radio.propagation.frequency().is_some(),
             octets: Vec::new(),
             transport: Vec::new(),
@@ -202,6 +206,16 @@ impl Encoder {
         Some(&self.octets)
     }
 
+    /// The same for what crosses a wire. Between real hosts, frames keep the addresses that their senders gave them.
+    pub(crate) fn encode_ethernet_on_wire(&mut self, sdu: &Sdu, wire: u32) -> Option<&[u8]> {
+        let own = self.begins_at_real.get(wire as usize).copied().unwrap_or_default();
+        let (destination, source) = match sdu.real() {
+            Some(part) if own => (part.destination, part.source),
+            _ => (group(sdu).unwrap_or_else(|| wire_address(wire ^ 1)), wire_address(wire)),
+        };
+        self.encode_ethernet(sdu, destination, source)
+    }
+
     /// The IP header, and the part of the datagram that this packet carries.
     fn push_ip(&mut self, packet: &Packet) {
         if let Some(part) = packet.real() {
@@ -259,6 +273,21 @@ fn destination(frame: &Frame<Rc<Sdu>>) -> MacAddress {
         (None, Some(part)) if part.destination.is_group() => part.destination,
         (None, _) => MacAddress::BROADCAST,
     }
+}
+
+/// The group that a unit on its way to a real host is for: one that a real host has named, or all.
+pub(crate) fn group(sdu: &Sdu) -> Option<MacAddress> {
+    match sdu.real().map(|part| part.destination) {
+        Some(group) if group.is_group() && sdu.is_group_addressed() => Some(group),
+        _ => (sdu.ends().destination == NodeId::ALL).then_some(MacAddress::BROADCAST),
+    }
+}
+
+/// By wire: whether a real node is at its beginning, if the scenario is emulated, without a simulated routing protocol.
+fn begins_at_real(scenario: &Scenario) -> Vec<bool> {
+    let nodes: Vec<bool> =
+        layout::groups(scenario).map(|group| group.is_real && !matches!(group.routing, Routing::Protocol(_))).collect();
+    scenario.links.iter().flat_map(|link| link.between).map(|node| nodes[node.0 as usize]).collect()
 }
 
 /// What is behind LLC/SNAP, or in an Ethernet frame; `None` in a management frame, which has neither.

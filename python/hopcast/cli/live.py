@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hopcast.extensions import Entry
 
 SUMMARIES = {
-    "emulate": "Put real hosts and programs on the simulated radio.",
+    "emulate": "Put real hosts and programs on simulated radios and wires.",
     "node": "Route on real interfaces.",
     "probe": "Measure links and paths between real hosts.",
     "stream": "Carry media between real hosts.",

@@ -35,7 +35,7 @@ const SLICE: Duration = Duration::from_millis(1);
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);
 /// Frames that are taken from one interface before the others have their turn.
 const BATCH: usize = 64;
-/// No frame is longer: the MTU of a radio is at most 2296 bytes.
+/// No frame is longer: the MTU of a radio is at most 2296 bytes, that of a wire 1500.
 const FRAME: usize = 4_096;
 
 const TIMER: Token = Token(usize::MAX);

@@ -1,4 +1,4 @@
-//! Real hosts: a network namespace for each, with a TAP device per radio, addresses and routes.
+//! Real hosts: a network namespace for each, with a TAP device per radio and wire, addresses and routes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -91,7 +91,7 @@ fn set_up(plan: &RealNode) -> io::Result<Vec<SyncDevice>> {
         ("ipv6/conf/all/forwarding".to_owned(), is_router),
         // The way back need not be the way there.
         ("ipv4/conf/all/rp_filter".to_owned(), false),
-        // Packets leave over the radio that they came from as a matter of course.
+        // Packets leave over the interface that they came from as a matter of course.
         ("ipv4/conf/all/send_redirects".to_owned(), false),
         ("ipv4/conf/all/accept_redirects".to_owned(), false),
     ];
@@ -100,7 +100,7 @@ fn set_up(plan: &RealNode) -> io::Result<Vec<SyncDevice>> {
         devices.push(tap::open(&interface.name)?);
         let link = netlink.link(&interface.name)?.ok_or_else(|| io::Error::other("a TAP device without interface"))?;
         let change = LinkChange {
-            mtu: Some(plan.mtu),
+            mtu: Some(interface.mtu),
             hardware: Some(interface.hardware),
             arp: Some(is_router),
             ..LinkChange::default()

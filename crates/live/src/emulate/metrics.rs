@@ -16,8 +16,9 @@ use super::lag::LagSummary;
 pub(super) struct Snapshot {
     /// How far it has come, in seconds.
     pub(super) simulated_s: f64,
-    /// Frames that real hosts sent, those of them that no station could send, frames that were given to real hosts, and frames on the air.
-    pub(super) frames: [u64; 4],
+    /// Frames that real hosts sent, those of them that went nowhere, frames that were given to real hosts, frames on the air, and frames
+    /// over wires.
+    pub(super) frames: [u64; 5],
     pub(super) lag: LagSummary,
     pub(super) records: ConversationRecords,
 }
@@ -56,9 +57,10 @@ pub(super) fn text(snapshot: &Snapshot) -> String {
     );
     let frame_counters = [
         ("frames_taken", "Frames that real nodes sent"),
-        ("frames_refused", "Frames of real nodes that no station could send"),
+        ("frames_refused", "Frames of real nodes that no radio or wire could send"),
         ("frames_delivered", "Frames that were given to real nodes"),
         ("frames_on_air", "Frames on the simulated air"),
+        ("frames_on_wires", "Frames over simulated wires"),
     ];
     for ((name, help), count) in frame_counters.into_iter().zip(frames) {
         registry.register(name, help, ConstCounter::new(*count));
@@ -210,11 +212,12 @@ mod tests {
         };
         let records = ConversationRecords { conversations: vec![call], unlisted_packets: 0 };
         let lag = Lag::new().summary(Duration::from_millis(10));
-        let text = text(&Snapshot { simulated_s: 1.5, frames: [9, 1, 7, 20], lag, records });
+        let text = text(&Snapshot { simulated_s: 1.5, frames: [9, 1, 7, 20, 30], lag, records });
         let labels = r#"from="a",to="b",protocol="udp",from_port="1",to_port="2""#;
         for line in [
             "hopcast_emulate_simulated_seconds 1.5\n".to_owned(),
             "hopcast_emulate_frames_refused_total 1\n".into(),
+            "hopcast_emulate_frames_on_wires_total 30\n".into(),
             format!("hopcast_emulate_conversation_lost_packets{{{labels}}} 2.0\n"),
             format!("hopcast_emulate_conversation_delay_mean_seconds{{{labels}}} 0.25\n"),
             format!("hopcast_emulate_rtp_missing_packets{{{labels},ssrc=\"0x0000abcd\"}} 2.0\n"),

@@ -1,4 +1,4 @@
-//! Real hosts and programs on the simulated radio, in real time.
+//! Real hosts and programs on the simulated radios and wires, in real time.
 //!
 //! | step | module |
 //! |---|---|
@@ -34,6 +34,7 @@ use hopcast_sim::address::ip_address;
 use hopcast_sim::capture::{Capture, Names};
 use hopcast_sim::host::Listener;
 use hopcast_sim::io_error::cause;
+use hopcast_sim::layout;
 use hopcast_sim::registry::Registry;
 use hopcast_sim::results::{self, Replication, RunResult, Spent};
 use hopcast_sim::scenario::{Scenario, Source};
@@ -53,10 +54,10 @@ use report::{EmulationRecord, Report};
 use session::Session;
 use watch::Watch;
 
-/// Put real hosts and programs on the simulated radio.
+/// Put real hosts and programs on simulated radios and wires.
 ///
-/// Each node with `real = true` becomes a network namespace with an interface wlan0, whose frames go through the simulated radio
-/// in real time; all other nodes are simulated. Needs root, or --rootless.
+/// Each node with `real = true` becomes a network namespace with an interface for each radio (wlan0) and each wire (eth0), whose
+/// frames go through the simulated radio or wire in real time; all other nodes are simulated. Needs root, or --rootless.
 #[derive(Debug, clap::Args)]
 pub struct Command {
     /// The scenario.
@@ -216,7 +217,7 @@ impl Command {
                 .map_err(|error| Failure::Run(format!("{}: can't be written: {}", file.display(), cause(&error)))),
             _ => Ok(()),
         };
-        let mut record = EmulationRecord::new((session.accepted, session.refused), &outputs, left);
+        let mut record = EmulationRecord::new(&session, &outputs, left);
         let failed: Vec<String> = records.iter().filter_map(ProgramRecord::failure).collect();
         record.programs = records;
         let summary = lag.summary(scenario.emulation.lag_limit);
@@ -268,7 +269,7 @@ impl Command {
         let capture = self.capture(&scenario, &mut session.replication)?;
         let clock = Clock::new();
         let outputs = replay(&mut session, &inputs, end);
-        let record = EmulationRecord::new((session.accepted, session.refused), &outputs, left);
+        let record = EmulationRecord::new(&session, &outputs, left);
         let spent = Spent { wall_s: Some(clock.now().as_secs_f64()), ..Spent::default() };
         self.conclude(&scenario, session, record, spent, capture)?;
         if let Some(problem) = models.poll_failure() {
@@ -319,7 +320,7 @@ impl Command {
 
     fn capture(&self, scenario: &Scenario, replication: &mut Replication<'_>) -> Result<Option<Capture>, Failure> {
         let Some(folder) = self.out.as_deref().filter(|_| self.pcap) else { return Ok(None) };
-        let capture = Capture::create(folder, scenario, None).map_err(|error| Failure::Input(error.to_string()))?;
+        let capture = Capture::emulated(folder, scenario).map_err(|error| Failure::Input(error.to_string()))?;
         replication.simulation_mut().set_tap(capture.tap());
         Ok(Some(capture))
     }
@@ -398,8 +399,8 @@ fn replay(session: &mut Session<'_>, inputs: &[session::Input], end: Instant) ->
 /// Whether an input is from an interface of a real host.
 fn is_interface(scenario: &Scenario, input: &session::Input) -> bool {
     let mut groups = scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group));
-    let group = groups.nth(input.node.0 as usize);
-    group.is_some_and(|group| group.is_real && (input.interface as usize) < group.radios.len())
+    let is_real = groups.nth(input.node.0 as usize).is_some_and(|group| group.is_real);
+    is_real && (input.interface as usize) < layout::neighbours(scenario).hardware(input.node).count()
 }
 
 /// Names of all nodes, by index.
@@ -411,7 +412,11 @@ fn node_names(scenario: &Scenario) -> impl Iterator<Item = &String> {
 fn announce(hosts: &Hosts, session: &Session<'_>, scenario: &Scenario) -> Result<(), Failure> {
     for host in &hosts.hosts {
         let plan = &host.plan;
-        say(&format!("{}: {}, network namespace {}", plan.name, plan.address, host.namespace.name()))?;
+        let wires = plan.interfaces.iter().filter_map(|interface| {
+            interface.leads_to.as_ref().map(|other| format!(", {} to {other}", interface.name))
+        });
+        let wires: String = wires.collect();
+        say(&format!("{}: {}, network namespace {}{wires}", plan.name, plan.address, host.namespace.name()))?;
     }
     for Listener { flow, to, protocol, port, .. } in session.replication.simulation().listeners() {
         let name = &scenario.flows[flow.0 as usize].name;

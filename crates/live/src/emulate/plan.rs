@@ -4,7 +4,8 @@ use std::net::Ipv4Addr;
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::{Encapsulation, Node};
-use hopcast_sim::address::{ip_address, mac_address};
+use hopcast_sim::address::{ip_address, mac_address, wire_address};
+use hopcast_sim::host::Neighbours;
 use hopcast_sim::id::NodeId;
 use hopcast_sim::layout;
 use hopcast_sim::run::Simulation;
@@ -19,15 +20,18 @@ pub(super) struct RealNode {
     pub(super) address: Ipv4Addr,
     pub(super) interfaces: Vec<Interface>,
     pub(super) routes: Routes,
-    /// Largest IP packet in bytes.
-    pub(super) mtu: u32,
 }
 
 /// An interface of a real host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Interface {
+    /// `wlan0`, `wlan1`, … for radios, `eth0`, `eth1`, … for wires.
     pub(super) name: String,
     pub(super) hardware: MacAddress,
+    /// Largest IP packet in bytes.
+    pub(super) mtu: u32,
+    /// The node at the other end of a wire; `None`: a radio.
+    pub(super) leads_to: Option<String>,
 }
 
 /// Where a real host sends what is for others.
@@ -51,7 +55,7 @@ pub(super) struct RouteTo {
     pub(super) interface: usize,
 }
 
-/// The MTU of real hosts where that of the scenario's radio is unlimited.
+/// The MTU of an interface of a real host where that of its radio or wire is unlimited.
 const DEFAULT_MTU: u32 = ethernet::MTU;
 /// Headers of an IPv4 packet with a UDP datagram.
 const UDP_HEADERS: u32 = 28;
@@ -74,8 +78,13 @@ pub(super) fn prepare(scenario: &mut Scenario) -> Result<Vec<String>, String> {
         );
     }
     for (group, name) in &nodes {
-        if group.is_real && group.role == Role::Wired {
-            return Err(format!("node {name}: is real and has no radio; real nodes need one"));
+        let is_wired = |node: &String| {
+            scenario.links.iter().flat_map(|link| link.between).any(|end| nodes[end.0 as usize].1 == node)
+        };
+        if group.is_real && group.role == Role::Wired && !is_wired(name) {
+            return Err(format!(
+                "node {name}: is real and has neither a radio nor a wire; real nodes need one of them"
+            ));
         }
         if let Routing::Protocol(protocol) = &group.routing
             && !carries_as_it_is(protocol)
@@ -88,11 +97,9 @@ pub(super) fn prepare(scenario: &mut Scenario) -> Result<Vec<String>, String> {
             ));
         }
     }
-    if let Some(link) = scenario.links.iter().find(|link| link.between.iter().any(|&end| is_real(end))) {
-        let [a, b] = link.between.map(name);
-        return Err(format!("the link between {a} and {b} ends at a real node; real nodes have radios alone"));
-    }
-    let mtu = scenario.mtu;
+    // Of all interfaces of real nodes the smallest.
+    let of_wires = scenario.links.iter().filter(|link| link.between.iter().any(|&end| is_real(end)));
+    let mtu = of_wires.map(|link| link.mtu).chain([scenario.mtu]).flatten().min();
     let check = |flow: &Flow| -> Result<bool, String> {
         let relays = flow.via.iter().copied();
         let relay = relays.clone().find(|&node| is_real(node) && nodes[node.0 as usize].0.relay == Relay::Application);
@@ -117,8 +124,8 @@ pub(super) fn prepare(scenario: &mut Scenario) -> Result<Vec<String>, String> {
     Ok(left.into_iter().map(|flow| flow.name).collect())
 }
 
-/// Checks that a flow can run between a real and a simulated host. `ends`: whether the source and the sink are real; `mtu`: of the
-/// scenario's radio.
+/// Checks that a flow can run between a real and a simulated host. `ends`: whether the source and the sink are real; `mtu`: the
+/// smallest of an interface of a real host.
 fn check_carried(flow: &Flow, ends: [bool; 2], mtu: Option<u32>) -> Result<(), String> {
     let refuse = |problem: String| Err(format!("flow \"{}\": {problem}", flow.name));
     if flow.fec.is_some() {
@@ -202,8 +209,7 @@ pub(super) fn real_nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<Re
         groups.zip(0..).map(|((group, name), node)| (NodeId(node), group, name)).collect();
     let real = all.iter().filter(|(_, group, _)| group.is_real);
     let make = |&(node, group, name): &(NodeId, &Group, &String)| {
-        let radios = neighbours.radios(node).map(mac_address).enumerate();
-        let interfaces = radios.map(|(place, hardware)| Interface { name: format!("wlan{place}"), hardware });
+        let interfaces = interfaces(node, scenario, &neighbours);
         let routes = match group.routing {
             Routing::None => Routes::Programs,
             Routing::Protocol(_) => Routes::Simulated,
@@ -217,9 +223,31 @@ pub(super) fn real_nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<Re
                 Routes::Static(routes.collect())
             }
         };
-        let mtu = scenario.mtu.unwrap_or(DEFAULT_MTU);
         let (name, address) = (name.clone(), ip_address(node));
-        RealNode { node, name, address, interfaces: interfaces.collect(), routes, mtu }
+        RealNode { node, name, address, interfaces, routes }
     };
     real.map(make).collect()
+}
+
+/// The interfaces of a real host: its radios, then its wires.
+fn interfaces(node: NodeId, scenario: &Scenario, neighbours: &Neighbours) -> Vec<Interface> {
+    let names: Vec<&String> = scenario.groups.iter().flat_map(|group| &group.node_names).collect();
+    let radios = neighbours.radios(node).map(mac_address).enumerate().map(|(place, hardware)| Interface {
+        name: format!("wlan{place}"),
+        hardware,
+        mtu: scenario.mtu.unwrap_or(DEFAULT_MTU),
+        leads_to: None,
+    });
+    let wires = neighbours.wires(node).enumerate().map(|(place, wire)| {
+        let link = &scenario.links[wire as usize / 2];
+        // Wires 2 n and 2 n + 1 begin at the first and the second end of link n.
+        let other = link.between[1 - wire as usize % 2];
+        Interface {
+            name: format!("eth{place}"),
+            hardware: wire_address(wire),
+            mtu: link.mtu.unwrap_or(DEFAULT_MTU),
+            leads_to: Some(names[other.0 as usize].clone()),
+        }
+    });
+    radios.chain(wires).collect()
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::lag::LagSummary;
 use super::programs::ProgramRecord;
-use super::session::Outputs;
+use super::session::{Outputs, Session};
 
 /// A run with real hosts.
 #[derive(Debug, Serialize)]
@@ -23,8 +23,10 @@ pub(super) struct Report<'a> {
 pub(super) struct EmulationRecord {
     /// Frames that real hosts sent.
     pub(super) frames_taken: u64,
-    /// Those that no station could send: they are to or from addresses that no node has.
+    /// Those that no radio or wire could send: they are to or from addresses that no node has.
     pub(super) frames_refused: u64,
+    /// Frames and packets that left on wires and were not lost.
+    pub(super) frames_on_wires: u64,
     /// Frames for real hosts.
     pub(super) frames_delivered: u64,
     /// SHA-256 of those and their instants.
@@ -37,11 +39,12 @@ pub(super) struct EmulationRecord {
 }
 
 impl EmulationRecord {
-    /// That of a session in which so much has come in and out.
-    pub(super) fn new((accepted, refused): (u64, u64), outputs: &Outputs, flows_left: Vec<String>) -> Self {
+    /// That of a session with these outputs.
+    pub(super) fn new(session: &Session<'_>, outputs: &Outputs, flows_left: Vec<String>) -> Self {
         Self {
-            frames_taken: accepted + refused,
-            frames_refused: refused,
+            frames_taken: session.accepted + session.refused,
+            frames_refused: session.refused,
+            frames_on_wires: session.replication.simulation().sent_on_wires(),
             frames_delivered: outputs.frames,
             delivered_sha256: outputs.digest.clone(),
             lag: None,
@@ -121,13 +124,17 @@ impl fmt::Display for Report<'_> {
             )?;
         }
         self.conversations(f)?;
-        let EmulationRecord { frames_taken, frames_delivered, lag, .. } = &self.emulation;
+        let EmulationRecord { frames_taken, frames_delivered, frames_on_wires, lag, .. } = &self.emulation;
         let (time, totals) = (self.run.cost.simulated_s, &self.run.totals);
-        writeln!(
+        write!(
             f,
             "{time:.3} s: {frames_taken} frames from real hosts, {frames_delivered} to them, {} on the air",
             totals.frames_sent
         )?;
+        match frames_on_wires {
+            0 => writeln!(f)?,
+            sent => writeln!(f, ", {sent} over wires")?,
+        }
         if let Some(LagSummary { within_1ms: Some(within), p99_s: Some(p99), max_s: Some(max), .. }) = lag {
             writeln!(
                 f,

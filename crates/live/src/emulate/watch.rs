@@ -109,6 +109,7 @@ impl Answers for Asked<'_, '_> {
             session.refused,
             session.outputs().frames,
             session.replication.simulation().totals().frames_sent,
+            session.replication.simulation().sent_on_wires(),
         ];
         let records = session.replication.conversations().expect("an emulation has real hosts");
         let simulated_s = session.now().as_secs_f64();

@@ -6,6 +6,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "other processes are waited for")]
 
 mod conversations;
+mod wires;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -585,6 +586,8 @@ fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
     let film = "application = { kind = \"audio\" }\n    player = {}";
     let player = between("r", "s1", "protocol = \"tcp\"", film);
     let fec = between("s1", "r", "protocol = \"udp\"", &format!("{bulk}\n    fec = {{ source = 10, repair = 5 }}"));
+    let unlinked = "duration = \"1 s\"\n[[nodes]]\nname = \"w\"\nrole = \"wired\"\nreal = true\n";
+    let unlinked = bench.file("unlinked.toml", unlinked);
     let dsr = bench.file("dsr.toml", &text.replace("real = true", "real = true\nrouting = { protocol = \"dsr\" }"));
     for (scenario, arguments, problem) in [
         (&scenario, &["--exec", "m", "true"][..], "no real node is called \"m\"; there are n0, n1, n2, n3"),
@@ -601,6 +604,7 @@ fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
         (&long, &[][..], "flow \"up\": has segments of 1500 B, which would be cut; to real nodes at most 1460 B"),
         (&player, &[][..], "flow \"up\": has a player, which would need to know where"),
         (&fec, &[][..], "flow \"up\": has `fec`, whose packets programs at real nodes neither make nor understand"),
+        (&unlinked, &[][..], "node w: is real and has neither a radio nor a wire"),
         (&dsr, &[][..], "routing protocol \"dsr\" puts headers of its own before data"),
     ] {
         let output = run(&mut emulate(scenario, arguments));

@@ -1,6 +1,6 @@
 //! Captures: for each node a pcapng file with every frame that its radios send or receive without error, as monitoring
-//! interfaces on that node would see them, and every packet that leaves or arrives on its wires. Payload bytes are zeros,
-//! except those of real hosts and of FEC.
+//! interfaces on that node would see them, and every packet that leaves or arrives on its wires: from the IP header on, or at
+//! the wires of real nodes in an emulation as an Ethernet frame. Payload bytes are zeros, except those of real hosts and of FEC.
 
 mod names;
 mod spool;
@@ -23,7 +23,7 @@ use crate::layout;
 use crate::octets::Encoder;
 use crate::results::OutputError;
 use crate::results::output::{Part, commit_all};
-use crate::scenario::model::Scenario;
+use crate::scenario::model::{Scenario, WiredLink};
 use spool::Spool;
 
 /// The captures of one run. Dropping them before [`Self::commit`] leaves no files behind.
@@ -38,13 +38,32 @@ impl Capture {
     /// # Errors
     /// The first file that can't be created.
     pub fn create(folder: &Path, scenario: &Scenario, seed: Option<u64>) -> Result<Self, OutputError> {
+        Self::with_ethernet(folder, scenario, seed, vec![false; 2 * scenario.links.len()])
+    }
+
+    /// The same for an emulation: packets on the wires of real nodes are Ethernet frames.
+    ///
+    /// # Errors
+    /// The first file that can't be created.
+    pub fn emulated(folder: &Path, scenario: &Scenario) -> Result<Self, OutputError> {
+        let real: Vec<bool> = layout::groups(scenario).map(|group| group.is_real).collect();
+        let ends = |link: &WiredLink| [link.between.iter().any(|&end| real[end.0 as usize]); 2];
+        Self::with_ethernet(folder, scenario, None, scenario.links.iter().flat_map(ends).collect())
+    }
+
+    fn with_ethernet(
+        folder: &Path,
+        scenario: &Scenario,
+        seed: Option<u64>,
+        ethernet: Vec<bool>,
+    ) -> Result<Self, OutputError> {
         let names = scenario.groups.iter().flat_map(|group| &group.node_names);
         let ports = layout::ports(scenario);
         let create = |(name, node): (&String, usize)| {
-            Node::create(&folder.join(names::of(name, seed)), name, ports.attachments(node))
+            Node::create(&folder.join(names::of(name, seed)), name, ports.attachments(node), &ethernet)
         };
         let nodes: Result<Vec<Node>, OutputError> = names.zip(0..).map(create).collect();
-        let files = Files { encoder: Encoder::new(scenario), nodes: nodes?, ports, error: None };
+        let files = Files { encoder: Encoder::new(scenario), nodes: nodes?, ports, ethernet, error: None };
         Ok(Self { files: Arc::new(Mutex::new(files)) })
     }
 
@@ -88,9 +107,9 @@ impl Tap<Rc<Sdu>> for CaptureTap {
         files.write(station, frame, start, received);
     }
 
-    fn on_packet(&mut self, port: Port, sdu: &Rc<Sdu>, now: Instant) {
+    fn on_packet(&mut self, port: Port, sdu: &Rc<Sdu>, wire: u32, now: Instant) {
         let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
-        files.write_packet(port, sdu, now);
+        files.write_packet(port, sdu, wire, now);
     }
 }
 
@@ -99,6 +118,8 @@ struct Files {
     /// Empty once they are complete.
     nodes: Vec<Node>,
     ports: Ports,
+    /// By wire: whether its packets are Ethernet frames.
+    ethernet: Vec<bool>,
     error: Option<OutputError>,
 }
 
@@ -112,9 +133,15 @@ impl Files {
         self.error = node.write(port.interface, at, octets).err();
     }
 
-    fn write_packet(&mut self, port: Port, sdu: &Sdu, now: Instant) {
+    fn write_packet(&mut self, port: Port, sdu: &Sdu, wire: u32, now: Instant) {
         let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
-        self.error = node.write(port.interface, now.as_nanos(), self.encoder.encode_packet(sdu)).err();
+        let octets = match self.ethernet[wire as usize] {
+            true => self.encoder.encode_ethernet_on_wire(sdu, wire),
+            false => Some(self.encoder.encode_packet(sdu)),
+        };
+        // What has no form on an Ethernet no real host sends.
+        let Some(octets) = octets else { return };
+        self.error = node.write(port.interface, now.as_nanos(), octets).err();
     }
 }
 
@@ -126,7 +153,8 @@ struct Node {
 }
 
 impl Node {
-    fn create(path: &Path, name: &str, interfaces: &[Attachment]) -> Result<Self, OutputError> {
+    /// `ethernet`: by wire, whether its packets are Ethernet frames.
+    fn create(path: &Path, name: &str, interfaces: &[Attachment], ethernet: &[bool]) -> Result<Self, OutputError> {
         let spool = Spool::create(path)?;
         let failed = |error| OutputError { path: path.into(), error };
         let mut writer = pcapng::Writer::new(spool, name).map_err(failed)?;
@@ -135,8 +163,10 @@ impl Node {
         for radio in 1..radios {
             writer.add_interface(&format!("{name}.radio{radio}"), LinkType::Radiotap).map_err(failed)?;
         }
-        for wire in 0..interfaces.len() - radios {
-            writer.add_interface(&format!("{name}.wire{wire}"), LinkType::Ipv4).map_err(failed)?;
+        for (attachment, number) in interfaces[radios..].iter().zip(0..) {
+            let is_ethernet = matches!(attachment, Attachment::Wire(wire) if ethernet[*wire as usize]);
+            let link_type = if is_ethernet { LinkType::Ethernet } else { LinkType::Ipv4 };
+            writer.add_interface(&format!("{name}.wire{number}"), link_type).map_err(failed)?;
         }
         Ok(Self { writer, skipped: u32::from(radios == 0), path: path.into() })
     }

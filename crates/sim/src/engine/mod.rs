@@ -192,8 +192,8 @@ pub trait Tap<P> {
     /// At `station`, a frame that started at `start`; with its power if it was received.
     fn on_frame(&mut self, station: StationId, frame: &Frame<P>, start: Instant, received: Option<&Link>);
 
-    /// At an interface that is a wire, a packet that has left or arrived.
-    fn on_packet(&mut self, _port: Port, _packet: &P, _now: Instant) {}
+    /// At an interface that is a wire, a packet that has left on this wire, or arrived from it.
+    fn on_packet(&mut self, _port: Port, _packet: &P, _wire: u32, _now: Instant) {}
 }
 
 /// A run: hosts with stations on a medium, and wires.
@@ -526,13 +526,13 @@ impl<U: Upper> Engine<U> {
         while let Some(output) = self.wires[index].poll_output() {
             let (host, acts) = match output {
                 wired::Output::Deliver(packet) => {
-                    self.tap_wire(to, &packet, now);
+                    self.tap_wire(to, &packet, index, now);
                     let acts = self.upper.handle_packet(to, &packet, None, now);
                     self.upper.take_back(packet);
                     (to.host, acts)
                 }
                 wired::Output::Sent(packet) => {
-                    self.tap_wire(from, &packet, now);
+                    self.tap_wire(from, &packet, index, now);
                     (from.host, self.upper.handle_sent(from, packet, now))
                 }
                 wired::Output::Expired(packet) => {
@@ -540,7 +540,7 @@ impl<U: Upper> Engine<U> {
                     (from.host, true)
                 }
                 wired::Output::Lost(packet) => {
-                    self.tap_wire(from, &packet, now);
+                    self.tap_wire(from, &packet, index, now);
                     self.upper.handle_drop(from, packet, None, Loss::Link, now);
                     (from.host, true)
                 }
@@ -553,9 +553,9 @@ impl<U: Upper> Engine<U> {
         self.settle_touched(now);
     }
 
-    fn tap_wire(&mut self, port: Port, packet: &U::Packet, now: Instant) {
+    fn tap_wire(&mut self, port: Port, packet: &U::Packet, wire: usize, now: Instant) {
         if let Some(tap) = &mut self.tap {
-            tap.on_packet(port, packet, now);
+            tap.on_packet(port, packet, wire as u32, now);
         }
     }
 

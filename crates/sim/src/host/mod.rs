@@ -53,6 +53,7 @@ use hopcast_protocols::arp::Config as ArpConfig;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{QueueSpace, StationId};
+use hopcast_wire::MacAddress;
 use ip::reassembly::Reassembly;
 use ip::router::Undelivered;
 use link::arp::Resolution;
@@ -122,8 +123,10 @@ struct Stack {
 pub struct HostConfig {
     /// Its interfaces, at least one.
     pub interfaces: Vec<Interface>,
-    /// Number of radios, which are the first interfaces.
+    /// Its radios, which are the first interfaces.
     pub radios: Vec<StationId>,
+    /// Hardware addresses of all interfaces.
+    pub hardware: Vec<MacAddress>,
     /// Address resolution for neighbours' radios; `None`: it knows all addresses.
     pub arp: Option<ArpConfig>,
     /// Send buffer and receive buffer of each UDP socket, in bytes of payload.

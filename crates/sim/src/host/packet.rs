@@ -63,6 +63,8 @@ pub struct Part {
 pub struct RealPart {
     /// Receiver in the Ethernet frame: for a group address, the intended receivers of a frame to all.
     pub destination: MacAddress,
+    /// Sender in the Ethernet frame.
+    pub source: MacAddress,
     /// Bytes after the Ethernet header. Fields of an IPv4 header that change on the way are those of [`Packet::ip`].
     pub octets: Arc<[u8]>,
 }

@@ -120,8 +120,7 @@ impl Simulation {
     /// The reason why the frame is not sent; nothing has happened.
     pub fn handle_frame(&mut self, node: NodeId, interface: u32, octets: &[u8]) -> Result<(), Refusal> {
         let (port, now) = (Port { host: node.0, interface }, self.engine.now());
-        let is_routed = self.engine.upper().hosts[node.0 as usize].router().is_some();
-        let (hop, sdu) = read_frame(octets, port, self.engine.ports(), is_routed, now)?;
+        let (hop, sdu) = read_frame(octets, port, self.engine.ports(), &self.engine.upper().hosts, now)?;
         self.engine.intervene(node.0, |hosts, now| hosts.handle_sent_by_real(node, hop, sdu, now));
         Ok(())
     }
@@ -229,6 +228,11 @@ impl Simulation {
         let stations = self.stations_of(node).map(Dcf::queued).sum::<usize>();
         let cards = self.engine.upper().cards.get(node.0 as usize).into_iter().flatten().map(Cards::queued);
         stations + self.wires_of(node).map(Wire::queued).sum::<usize>() + cards.sum::<usize>()
+    }
+
+    /// Packets that have left on wires and were not lost.
+    pub fn sent_on_wires(&self) -> u64 {
+        self.engine.wires().iter().map(|wire| wire.counters().sent).sum()
     }
 
     /// Sums over the medium.

@@ -186,6 +186,7 @@ pub(crate) fn machines(
             let config = HostConfig {
                 interfaces: network.interfaces(node).to_vec(),
                 radios: neighbours.radios(node).collect(),
+                hardware: neighbours.hardware(node).collect(),
                 arp: group.arp,
                 socket_buffer: group.socket_buffer,
                 seed,

@@ -21,6 +21,7 @@ mod rate_control;
 mod real;
 mod real_conversations;
 mod real_tcp;
+mod real_wires;
 mod reception;
 mod results;
 mod routing;

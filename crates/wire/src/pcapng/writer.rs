@@ -18,6 +18,8 @@ pub enum LinkType {
     Radiotap,
     /// An IPv4 header.
     Ipv4,
+    /// An Ethernet header.
+    Ethernet,
 }
 
 impl LinkType {
@@ -26,6 +28,7 @@ impl LinkType {
         match self {
             Self::Radiotap => 127,
             Self::Ipv4 => 228,
+            Self::Ethernet => 1,
         }
     }
 }

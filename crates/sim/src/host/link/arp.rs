@@ -1,7 +1,8 @@
 //! Address resolution at a host: packets for a neighbour's radio wait until the radio's address is known.
 //!
-//! The caches are those of [`hopcast_protocols::arp`], one for each radio; a wire has one other end, and no addresses. A
-//! host without them knows all addresses from the start, and answers requests for its own.
+//! The caches are those of [`hopcast_protocols::arp`], one for each radio; over a wire, which has one other end, a host needs no
+//! address. A host without them knows all addresses from the start. Requests for its own addresses are answered everywhere, also at
+//! a wire, where real hosts ask.
 
 use crate::address::{ip_address, mac_address, node_of, station_of};
 use crate::host::ip::router::Undelivered;
@@ -72,8 +73,8 @@ impl Stack {
             cache.handle_message(message, cx.now);
             self.settle_resolution(from.interface, cx);
             self.settle_router(cx);
-        } else if let Some(&radio) = self.config.radios.get(from.interface as usize)
-            && let Some(answer) = reply_to(message, mac_address(radio), ip_address(self.node))
+        } else if let Some(&hardware) = self.config.hardware.get(from.interface as usize)
+            && let Some(answer) = reply_to(message, hardware, ip_address(self.node))
         {
             self.send_arp(from.interface, answer.target_hardware, answer, cx);
         }

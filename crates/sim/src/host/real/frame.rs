@@ -82,11 +82,24 @@ impl Sdu {
             return Self::Arp(Arp { ends, message });
         }
         if ether_type == EtherType::Ipv4
-            && let Some(packet) = Packet::of_real(destination, octets, now)
+            && let Some(packet) = Packet::of_real([destination, source], octets, now)
         {
             return Self::Ip(packet);
         }
-        let part = RealPart { destination, octets: octets.into() };
+        Self::raw_of_real(frame, ends)
+    }
+
+    /// The same for ARP between two real hosts over a wire, which carries any frame as it is.
+    pub(crate) fn between_real(frame: &RealFrame<'_>, ends: Ends, now: Instant) -> Self {
+        match frame.ether_type {
+            EtherType::Arp => Self::raw_of_real(frame, ends),
+            _ => Self::of_real(frame, ends, now),
+        }
+    }
+
+    fn raw_of_real(frame: &RealFrame<'_>, ends: Ends) -> Self {
+        let RealFrame { destination, source, ether_type, octets } = *frame;
+        let part = RealPart { destination, source, octets: octets.into() };
         Self::Raw(Raw { ends, ether_type, part, priority: priority(ether_type, octets) })
     }
 
@@ -101,9 +114,9 @@ impl Sdu {
 }
 
 impl Packet {
-    /// The IPv4 packet that a real host sends at `now` in a frame to `destination`; `None` if `octets` are none that simulated hosts
-    /// understand.
-    pub(super) fn of_real(destination: MacAddress, octets: &[u8], now: Instant) -> Option<Self> {
+    /// The IPv4 packet that a real host sends at `now` in a frame with this destination and source; `None` if `octets` are none that
+    /// simulated hosts understand.
+    pub(super) fn of_real([destination, source]: [MacAddress; 2], octets: &[u8], now: Instant) -> Option<Self> {
         let packet = ipv4::Packet::new_checked(octets).ok().filter(|packet| packet.header_len() == HEADER)?;
         let header = ipv4::Repr::parse(&packet, Policy::Verify).ok()?;
         let ip = Ipv4 {
@@ -129,7 +142,7 @@ impl Packet {
             priority: priority(EtherType::Ipv4, octets),
             expires: None,
         };
-        let real = Some(RealPart { destination, octets: octets.into() });
+        let real = Some(RealPart { destination, source, octets: octets.into() });
         Some(Self { ip, body, tag, part: Some(Arc::new(Part { real, ..Part::default() })) })
     }
 
@@ -202,7 +215,8 @@ impl Packet {
         if let Body::Real { protocol, source_port, destination_port } = &mut body {
             [*source_port, *destination_port] = ports(*protocol, &octets[HEADER..], false);
         }
-        let part = RealPart { destination: first.real()?.destination, octets: octets.into() };
+        let RealPart { destination, source, .. } = *first.real()?;
+        let part = RealPart { destination, source, octets: octets.into() };
         Some(Self { ip, body, tag: first.tag, part: Some(Arc::new(Part { real: Some(part), ..Part::default() })) })
     }
 }

@@ -226,7 +226,8 @@ impl Stack {
         let mut octets = vec![0; HEADER];
         header.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
         octets.extend_from_slice(message);
-        let datagram = Packet::of_real(MacAddress::BROADCAST, &octets, cx.now).expect("its header has just been made");
+        let datagram =
+            Packet::of_real([MacAddress::BROADCAST; 2], &octets, cx.now).expect("its header has just been made");
         if to == self.node {
             cx.counters.originated += 1;
             self.receive(&datagram, cx);

@@ -53,7 +53,8 @@ struct Bench {
 impl Bench {
     fn new(count: u32, socket_buffer: u32) -> Self {
         let interfaces = vec![Interface { mtu: Some(1500), queue_packets: 50 }];
-        let config = HostConfig { interfaces, radios: Vec::new(), arp: None, socket_buffer, seed: 1 };
+        let config =
+            HostConfig { interfaces, radios: Vec::new(), hardware: Vec::new(), arp: None, socket_buffer, seed: 1 };
         Self {
             hosts: (0..count).map(|node| Host::new(NodeId(node), config.clone(), line(node, count))).collect(),
             counters: vec![Counters::default(); count as usize],

@@ -97,7 +97,7 @@ impl Hosts {
         if let Some(real) = &mut self.real {
             real.begun.handle_sent(packet, node);
             // Of a frame to a group nobody knows whether it has arrived. Behind a routing protocol a packet gets another hop.
-            if hop.station.is_some() || self.hosts[node.0 as usize].router().is_some() {
+            if hop.node != NodeId::ALL || self.hosts[node.0 as usize].router().is_some() {
                 real.handle_sent(packet, node, &mut self.flows, now);
             }
         }

@@ -6,7 +6,7 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
 use hopcast_wire::{MacAddress, ethernet};
 
-use crate::address::{mac_address, station_of};
+use crate::address::{mac_address, station_of, wire_address};
 use crate::engine::{Attachment, Port, Ports};
 use crate::host::packet::{Body, Packet};
 use crate::host::{Arrival, BegunDatagrams, Ends, Hop, Host, Listener, Neighbour, Neighbours, RealFrame, Sdu};
@@ -14,7 +14,7 @@ use crate::id::{FlowId, NodeId};
 use crate::layout;
 use crate::metrics::conversation::{Conversations, Key, Segment};
 use crate::metrics::{Census, FlowTable};
-use crate::octets::Encoder;
+use crate::octets::{self, Encoder};
 use crate::scenario::model::Scenario;
 use transit::Transit;
 
@@ -30,6 +30,9 @@ pub enum Refusal {
     /// No other station has its destination address.
     #[error("no other station has the address {0}")]
     NoStation(MacAddress),
+    /// The simulated node at the other end of the wire does not have its destination address.
+    #[error("the node at the other end of the wire does not have the address {0}")]
+    NotAtOtherEnd(MacAddress),
 }
 
 /// A frame for a real host.
@@ -128,15 +131,17 @@ impl RealHosts {
             if let Sdu::Ip(packet) = &sdu {
                 self.handle_handed_out(packet, node, flows, at);
             }
-            let own = self.neighbours.radios(node).nth(from.interface as usize).map(mac_address);
-            let own = own.unwrap_or(MacAddress::BROADCAST);
-            let destination = match sdu.real().map(|part| part.destination) {
-                Some(group) if group.is_group() && sdu.is_group_addressed() => group,
-                _ if sdu.ends().destination == NodeId::ALL => MacAddress::BROADCAST,
-                _ => own,
+            let octets = match self.neighbours.wire(node, from.interface) {
+                // It came over the other direction of the link.
+                Some(wire) => self.encoder.encode_ethernet_on_wire(&sdu, wire ^ 1),
+                None => {
+                    let own = self.neighbours.radios(node).nth(from.interface as usize).map(mac_address);
+                    let own = own.unwrap_or(MacAddress::BROADCAST);
+                    let source = self.source(node, from).map_or(own, mac_address);
+                    self.encoder.encode_ethernet(&sdu, octets::group(&sdu).unwrap_or(own), source)
+                }
             };
-            let source = self.source(node, from).map_or(own, mac_address);
-            if let Some(octets) = self.encoder.encode_ethernet(&sdu, destination, source) {
+            if let Some(octets) = octets {
                 return Some(Delivery { at, node, interface: from.interface, octets: octets.to_vec() });
             }
         }
@@ -161,21 +166,24 @@ impl RealHosts {
     }
 }
 
-/// Reads a frame that the real host at `port`, which has a routing protocol before it or not, sends: what it is, and whom it is
-/// for.
+/// Reads a frame that the real host at `port` sends: what it is, and whom it is for.
 pub(super) fn read_frame(
     octets: &[u8],
     port: Port,
     ports: &Ports,
-    is_routed: bool,
+    hosts: &[Host],
     now: Instant,
 ) -> Result<(Hop, Sdu), Refusal> {
     let packet = ethernet::Packet::new_checked(octets)?;
-    let header = ethernet::Repr::parse(&packet)?;
+    let is_routed = hosts[port.host as usize].router().is_some();
     let own = match ports.attachment(port.host as usize, port.interface) {
         Attachment::Station(station) => station,
-        Attachment::Wire(_) => return Err(Refusal::NoStation(header.destination)),
+        Attachment::Wire(wire) => {
+            let other = &hosts[ports.of_wire(wire as usize)[1].host as usize];
+            return read_frame_for_wire(&packet, port, wire, is_routed, other, now);
+        }
     };
+    let header = ethernet::Repr::parse(&packet)?;
     if header.source != mac_address(own) {
         return Err(Refusal::ForeignSource(header.source));
     }
@@ -193,4 +201,35 @@ pub(super) fn read_frame(
     let frame = RealFrame { destination, source, ether_type, octets: packet.payload() };
     let sdu = Sdu::of_real(&frame, Ends { source: NodeId(port.host), destination: to }, now);
     Ok((Hop { interface: port.interface, node: to, station }, sdu))
+}
+
+/// The same for a frame that goes to `other` over a wire.
+fn read_frame_for_wire(
+    packet: &ethernet::Packet<&[u8]>,
+    port: Port,
+    wire: u32,
+    is_routed: bool,
+    other: &Host,
+    now: Instant,
+) -> Result<(Hop, Sdu), Refusal> {
+    let (destination, source) = (packet.destination(), packet.source());
+    let is_between_real = !is_routed && other.is_real() && other.router().is_none();
+    if !is_between_real {
+        ethernet::Repr::parse(packet)?;
+        let own = wire_address(wire);
+        if source != own {
+            return Err(Refusal::ForeignSource(source));
+        }
+        let is_handed_over = is_routed && destination == own;
+        if !destination.is_group() && destination != wire_address(wire ^ 1) && !is_handed_over {
+            return Err(Refusal::NotAtOtherEnd(destination));
+        }
+    }
+    let node = other.node();
+    let to = if destination.is_group() { NodeId::ALL } else { node };
+    let ends = Ends { source: NodeId(port.host), destination: to };
+    let ether_type = packet.length_or_type().into();
+    let frame = RealFrame { destination, source, ether_type, octets: packet.payload() };
+    let sdu = if is_between_real { Sdu::between_real(&frame, ends, now) } else { Sdu::of_real(&frame, ends, now) };
+    Ok((Hop { interface: port.interface, node, station: None }, sdu))
 }
