@@ -18,6 +18,7 @@ from hopcast_papers import adtfrc, wireless_house
 from hopcast_papers.aodv_testbed import hop, routes
 from hopcast_papers.h2o import cards, distance, exposed, streams, turbo, unfairness, waits
 from hopcast_papers.measured_networks import orbit_frames, tfa_chain, tfa_links
+from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes import calls, mesh, neighbours, string
 from hopcast_papers.unsaid import UNSAID
 
@@ -49,5 +50,5 @@ EXPERIMENTS: dict[str, Experiment] = {
     )
 }
 """Every experiment by its id, in the order of the report."""
-STUDIES = Collection(tuple(EXPERIMENTS.values()), UNSAID)
+STUDIES = Collection(tuple(EXPERIMENTS.values()), UNSAID, REGISTER)
 """What the entry point names."""

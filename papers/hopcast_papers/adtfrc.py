@@ -12,12 +12,13 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table, column
-from hopcast.lab.rows import NOISE, WHICH, Row, Sample, claim, hardest, remark, sentence, typical, value
+from hopcast.lab.rows import WHICH, Row, Sample, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.statistics import mean
 from hopcast_papers.h2o.places import number
 from hopcast_papers.ns2 import LEAST_RTO, MIN_RTO
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -202,22 +203,10 @@ def _known(sample: Sample) -> Sample:
     return Sample(found or (math.nan,))
 
 
-def _difference(
-    experiment: str,
-    case: str,
-    metric: str,
-    unit: str,
-    pair: tuple[Sample, Sample],
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    note: str,
-    in_passing: bool = False,
-) -> Row:
-    """A claim or remark about the first of a pair minus the second, seed by seed, where both are known."""
+def _difference(key: str, case: str, metric: str, unit: str, pair: tuple[Sample, Sample]) -> Row:
+    """A sentence about the first of a pair minus the second, seed by seed, where both are known."""
     first, second = pair
-    found = claim(experiment, case, metric, unit, _known(first - second), low=low, high=high, note=note)
-    return remark(found) if in_passing else found
+    return REGISTER.row(key, case, metric, unit, _known(first - second))
 
 
 def _goodput(measured: Measured, case: str, *flows: str) -> Sample:
@@ -375,19 +364,12 @@ def _m1_rows(measured: Measured) -> list[Row]:
         growing = measured.sample(case, _extreme_where("idd", large=True, growing=True))
         note = "IDD is the growth of the delay: HIGH while a queue grows, not while it is long"
         rows.append(value("M1", case, "IDD HIGH, queue beyond half and growing", "%", _known(growing), note=note))
-    note = (
-        "“When the maximum network queue size exceeds half of the buffer capacity IDD is clearly high and STT is clearly low” (Fig. 2), static and "
-        "moving"
-    )
-    hard = hardest(clearly.values(), 0.0, None)
-    rows.append(claim("M1", f"the hardest of {len(clearly)}", "beyond half − below", "%", hard, low=0.0, note=note))
+    hard = REGISTER.picked("M1.congestion", clearly.values())
+    rows.append(REGISTER.row("M1.congestion", f"the hardest of {len(clearly)}", "beyond half − below", "%", hard))
     bursty, calm = (measured.sample(case, _reordered) for case in (ALONE, STILL))
     for case, found in ((ALONE, bursty), (STILL, calm)):
         rows.append(value("M1", case, "intervals with POR above 0", "%", _known(found)))
-    note = "Bursts of POR with route changes (Fig. 2); without moving there are fewer of them"
-    rows.append(
-        _difference("M1", "5 m/s − static", "intervals with POR above 0", "%", (bursty, calm), low=0.0, note=note)
-    )
+    rows.append(_difference("M1.por", "5 m/s − static", "intervals with POR above 0", "%", (bursty, calm)))
     levels: tuple[Level, ...] = ("network", "frame")
     for level in levels:
         case = _stepped(level)
@@ -402,9 +384,8 @@ def _m1_rows(measured: Measured) -> list[Row]:
         rows += [value("M1", name, "PLR", "%", _known(step)) for name, step in steps.items()]
         if level == "frame":
             continue
-        note = "“The PLR gradually increases as the channel error rate increases” (Fig. 2)"
-        found = _known(typical(steps.values()))
-        rows.append(claim("M1", f"{case}, the median of {len(steps)} steps", "PLR", "%", found, low=0.0, note=note))
+        found = _known(REGISTER.picked("M1.plr", steps.values()))
+        rows.append(REGISTER.row("M1.plr", f"{case}, the median of {len(steps)} steps", "PLR", "%", found))
     return rows
 
 
@@ -566,11 +547,8 @@ def _m2_rows(measured: Measured) -> list[Row]:
             for metric in METRICS[1:]:
                 better[_m2_row(one, f"{metric} − joint")] = _score(measured, one, "wrong", metric) - joint
     rows += [value("M2", case, "wrong", "%", _known(gain)) for case, gain in better.items()]
-    note = "The joint identification “achieves better identification performance over a variety of network conditions”"
-    found = _known(typical(better.values()))
-    rows.append(
-        claim("M2", f"single − joint, the median of {len(better)}", "wrong", "%", found, low=0.0, note=note)
-    )  # fmt: skip
+    found = _known(REGISTER.picked("M2.joint-better", better.values()))
+    rows.append(REGISTER.row("M2.joint-better", f"single − joint, the median of {len(better)}", "wrong", "%", found))
     for speed in _m2_speeds_of(measured):
         case = _m2_limited(speed)
         for metric, of in (("wrong", "wrong"), ("incompatible", "missed"), ("lost in congestion", "congested")):
@@ -716,41 +694,24 @@ def _m3_rows(measured: Measured) -> list[Row]:
                 over["tfrc"][case], over["tcp"][case] = ratio, over_tcp
             case = f"{setting}: {speed:g} m/s, ADTFRC / TCP with ELFN"
             rows.append(value("M3", case, "throughput ratio", "", _known(over_tcp)))
-    notes: dict[Protocol, str] = {
-        "tfrc": "“In all three cases, ADTFRC offers significantly better throughput than TFRC” (Fig. 5): more than it in each; how much more stands beside "
-        "the paper's 100 to 800 %",
-        "tcp": "“It is surprising to see that ADTFRC outperforms TCP+ELFN”, “in all cases” (Fig. 5): more than it in each",
-    }
-    for other, note in notes.items():
+    keys: dict[Protocol, str] = {"tfrc": "M3.above-tfrc", "tcp": "M3.above-tcp"}
+    for other, key in keys.items():
         cells = over[other]
         case = f"ADTFRC / {NAMES[other]}, {WHICH['hardest']} of {len(cells)}"
-        rows.append(claim("M3", case, "throughput ratio", "", hardest(cells.values(), 1.0, None), low=1.0, note=note))
+        rows.append(REGISTER.row(key, case, "throughput ratio", "", REGISTER.picked(key, cells.values())))
     return rows + _m3_gaps(measured, lead) + _m3_sensitive(measured)
 
 
 def _m3_gaps(measured: Measured, lead: Mapping[tuple[str, float], Sample]) -> list[Row]:
     """ADTFRC's advantage over TCP, in the paper's three settings: each has less of it than the one before."""
     rows = []
-    for (more, less), note in zip(
+    for (more, less), key in zip(
         pairwise(setting for setting, (*_, far) in SETTINGS.items() if not far),
-        (
-            "“The presence of channel error slightly decreases the performance gap between ADTFRC and TCP+ELFN” (Fig. 5)",
-            "With three CBR flows “the throughput gap between ADTFRC and TCP+ELFN further narrows” (Fig. 5)",
-        ),
+        ("M3.gap-with-errors", "M3.gap-with-cbr"),
         strict=True,
     ):
         cells = {f"{less} − {more}: {v:g} m/s": lead[less, v] - lead[more, v] for v in _m3_speeds_of(measured)}
-        rows += sentence(
-            "M3",
-            f"{less} − {more}",
-            "lead of ADTFRC over TCP",
-            "kb/s",
-            cells,
-            of="typical",
-            high=0.0,
-            note=note,
-            in_passing=True,
-        )
+        rows += REGISTER.rows(key, f"{less} − {more}", "lead of ADTFRC over TCP", "kb/s", cells)
     return rows
 
 
@@ -763,16 +724,8 @@ def _m3_sensitive(measured: Measured) -> list[Row]:
         value("M3", f"{NAMES[p]}, {fastest:g} m/s / at rest", "throughput ratio", "", _known(ratio))
         for p, ratio in kept.items()
     ]
-    note = (
-        "“TFRC's performance is more sensitive to node mobility than ADTFRC” (Fig. 5): it keeps less of its throughput"
-    )
-    case = f"TFRC − ADTFRC, {fastest:g} m/s / at rest"
-    return [
-        *rows,
-        _difference(
-            "M3", case, "throughput ratio", "", (kept["tfrc"], kept["adtfrc"]), high=0.0, note=note, in_passing=True
-        ),
-    ]
+    case, pair = f"TFRC − ADTFRC, {fastest:g} m/s / at rest", (kept["tfrc"], kept["adtfrc"])
+    return [*rows, _difference("M3.sensitive", case, "throughput ratio", "", pair)]
 
 
 def _m3_notes(table: Table) -> list[str]:
@@ -849,8 +802,6 @@ FAR_SCENE = "edge to edge, 5 m/s, 2 % errors"
 """Not in the paper: paths of several hops, which random ends hardly ever have (its footnote 7)."""
 FAR_STILL = "edge to edge, static, 2 % errors"
 """Not in the paper, either: TCP alone."""
-PERIODIC = 2.0
-"""Number of interruptions below which they are not periodic."""
 BLOCK = 3
 """Intervals of 0.3 s in one point of the rate."""
 
@@ -945,42 +896,27 @@ def _m4_rows(measured: Measured) -> list[Row]:
         if SCENES[name]:
             case = f"{name}, ADTFRC − TFRC"
             pair = (found["adtfrc", "longest"], found["tfrc", "longest"])
-            note = "TFRC is silent for longer when nodes are mobile (section V-B)"
-            rows.append(_difference("M4", case, "longest interruption", "s", pair, high=0.0, note=note))
+            rows.append(_difference("M4.tfrc-silent-longer", case, "longest interruption", "s", pair))
             pair = (found["adtfrc", "count"], found["tcp", "count"])
-            note = "TCP with ELFN is interrupted more often (section V-B)"
-            rows.append(
-                _difference("M4", f"{name}, ADTFRC − TCP with ELFN", "interruptions", "", pair, high=0.0, note=note)
-            )
+            other_case = f"{name}, ADTFRC − TCP with ELFN"
+            rows.append(_difference("M4.tcp-interrupted-more", other_case, "interruptions", "", pair))
             pair = (found["adtfrc", "count"], found["tfrc", "count"])
-            note = "“Much more frequent transmission interruptions” of TFRC when nodes are mobile (section V-B)"
-            rows.append(_difference("M4", case, "interruptions", "", pair, high=0.0, note=note, in_passing=True))
+            rows.append(_difference("M4.tfrc-interrupted-more", case, "interruptions", "", pair))
             pair = (found["tcp", "longest"], found["tfrc", "longest"])
-            note = (
-                "“For a TCP+ELFN flow, although its disconnection period is short” (section V-B): shorter than TFRC's"
-            )
-            case = f"{name}, TCP with ELFN − TFRC"
-            rows.append(
-                _difference("M4", case, "longest interruption", "s", pair, high=0.0, note=note, in_passing=True)
-            )
+            rows.append(_difference("M4.tcp-short", f"{name}, TCP with ELFN − TFRC", "longest interruption", "s", pair))
         else:
-            note = "At rest “TCP-ELFN flow suffers from periodic interruption (throughput almost becomes 0)” (section V-B): two or more"
             cut = _known(found["tcp", "count"])
             rows.append(
-                remark(claim("M4", f"{name}, TCP with ELFN alone", "interruptions", "", cut, low=PERIODIC, note=note))
+                REGISTER.row("M4.tcp-interrupted-at-rest", f"{name}, TCP with ELFN alone", "interruptions", "", cut)
             )
-    note = "“The rate-changing range for TFRC flows is much larger than ADTFRC flows”, and TCP's too (section V-B)"
     case, metric = f"ADTFRC − others, the median of {len(least)}", "coefficient of variation of the rate"
-    rows.append(claim("M4", case, metric, "", _known(typical(least.values())), high=0.0, note=note))
+    found_of_all = _known(REGISTER.picked("M4.rate-range", least.values()))
+    rows.append(REGISTER.row("M4.rate-range", case, metric, "", found_of_all))
     still = _m4_case(FAR_STILL, "tcp")
     rows.append(value("M4", still, "interruptions", "", _known(measured.sample(still, _m4_number("count")))))
     rest, moving = SCENES
-    note = "When nodes are mobile “the rate variation of ADTFRC becomes much larger” (section V-B)"
     pair = (varies[moving], varies[rest])
-    return [
-        *rows,
-        _difference("M4", f"ADTFRC, {moving} − {rest}", metric, "", pair, low=0.0, note=note, in_passing=True),
-    ]
+    return [*rows, _difference("M4.adtfrc-varies", f"ADTFRC, {moving} − {rest}", metric, "", pair)]
 
 
 def _m4_notes(table: Table) -> list[str]:
@@ -1066,23 +1002,17 @@ def _m5_rows(measured: Measured) -> list[Row]:
             metric = f"streams {2 * half + 1} and {2 * half + 2}, {NAMES[kind]}"
             rows.append(value("M5", name, metric, "kb/s", _known(pairs[name, half])))
         rows.append(value("M5", name, "all", "kb/s", _known(_goodput(measured, name, *STREAMS))))
-    for plain, beside, base in (
-        ("two TFRC", BESIDE, PLAIN),
-        ("two TCP with ELFN", "2 ADTFRC, 2 TCP with ELFN", "2 TFRC, 2 TCP with ELFN"),
+    for key, plain, beside, base in (
+        ("M5.two-tfrc", "two TFRC", BESIDE, PLAIN),
+        ("M5.two-tcp", "two TCP with ELFN", "2 ADTFRC, 2 TCP with ELFN", "2 TFRC, 2 TCP with ELFN"),
     ):
         ratio = _ratio(pairs[beside, 1], pairs[base, 1])
-        note = f"“The aggregate throughput of” {plain} “does not decrease” beside ADTFRC (section V-C), noise of 10 % apart"
-        rows.append(
-            claim(
-                "M5", f"{plain}: beside ADTFRC / beside TFRC", "throughput ratio", "", ratio, low=1.0 - NOISE, note=note
-            )
-        )
+        rows.append(REGISTER.row(key, f"{plain}: beside ADTFRC / beside TFRC", "throughput ratio", "", ratio))
     for beside, base in ((BY_IDD, PLAIN), (BESIDE + CLEAN, PLAIN + CLEAN), (BY_IDD + CLEAN, PLAIN + CLEAN)):
         ratio = _ratio(pairs[beside, 1], pairs[base, 1])
         rows.append(value("M5", f"two TFRC of {beside} / {base}", "throughput ratio", "", _known(ratio)))
     ratio = _ratio(_goodput(measured, "4 ADTFRC", *STREAMS), _goodput(measured, PLAIN, *STREAMS))
-    note = "ADTFRC improves the throughput of the network (section V-C)"
-    rows.append(claim("M5", "4 ADTFRC / 4 TFRC", "throughput ratio", "", ratio, low=1.0, note=note))
+    rows.append(REGISTER.row("M5.network", "4 ADTFRC / 4 TFRC", "throughput ratio", "", ratio))
     return rows
 
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table, column
-from hopcast.lab.rows import NOISE, Row, Sample, claim, hardest, remark, sentence, value
+from hopcast.lab.rows import Row, Sample, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario, trace_folders
 from hopcast.statistics import mean
+from hopcast_papers.register import NOISE, REGISTER
 
 if TYPE_CHECKING:
     import polars
@@ -40,8 +41,6 @@ docs/studies.md.
 NS2_WINDOW, AMPLE_WINDOW = 20, 10_000
 """Segments: ns-2's default, and one that nothing here ever fills."""
 STAR_WARS, BUNNY, CHAT = "Verbose_StarWarsIV.dat", "big-buck-bunny", "big-buck-bunny-h263"
-PEAK_MS = 10.0
-"""Threshold: peaks of "tens of milliseconds" (section V-A) are above it, and "low" is below."""
 TOP = 0.1
 """Share of the intervals that count as peaks of jitter."""
 JITTERY = (("movie", 0), ("game", 45), ("chat", 90))
@@ -326,34 +325,17 @@ def _measured(table: Table, case: str, metric: str) -> float:
 
 def _w1_rows(measured: Measured) -> list[Row]:
     rows = []
-    for period, low, high, note in (
-        (
-            "before",
-            None,
-            PEAK_MS,
-            f"“The jitter remains low until” {FTP} s (section V-A): no peak of tens of milliseconds",
-        ),
-        ("after", PEAK_MS, None, "Then “the jitter experiences peaks of tens of milliseconds” (section V-A)"),
-    ):
+    for key, period in (("W1.low-before", "before"), ("W1.peaks-after", "after")):
         cases = {f"{flow}, {period} {FTP} s": f"{flow} {period}" for flow in ("movie", "game")}
         peaks = {case: _number(measured, REGULAR, f"{name} maximum") for case, name in cases.items()}
-        rows += sentence(
-            "W1", f"{period} {FTP} s", "jitter, maximum", "ms", peaks, of="hardest", low=low, high=high, note=note
-        )
+        rows += REGISTER.rows(key, f"{period} {FTP} s", "jitter, maximum", "ms", peaks)
         for case, name in cases.items():
             rows.append(value("W1", case, "jitter, mean", "ms", _number(measured, REGULAR, f"{name} mean")))
     filled, later = (
         _of_tracks(measured, REGULAR, functools.partial(_filled, REGULAR_PLACES, until)) for until in (FTP + BIN_S, END)
     )
     rows.append(value("W1", f"AP, {FTP}–{END} s", "largest queue / its places", "", later))
-    note = f"“The channel and the buffers along the path are quickly saturated”: the AP's queue is full, but for 10 %, within {BIN_S} s"
-    rows.append(
-        remark(
-            claim(
-                "W1", f"AP, {FTP}–{FTP + BIN_S} s", "largest queue / its places", "", filled, low=1 - NOISE, note=note
-            )
-        )
-    )
+    rows.append(REGISTER.row("W1.saturated", f"AP, {FTP}–{FTP + BIN_S} s", "largest queue / its places", "", filled))
     for flow, start in (("movie", 0), ("game", 45)):
         for index, since in enumerate(range(start, END, BIN_S)):
             peak = measured.sample(REGULAR, functools.partial(_bin, flow, index))
@@ -413,10 +395,8 @@ def _w2_rows(measured: Measured) -> list[Row]:
         )
         over = _of_tracks(measured, case, _over_pipe)
         rows.append(value("W2", f"FTP, {buffer} packets", "peak of cwnd / (bandwidth x RTT)", "", over))
-    note = "“Exact correspondence between the jitter peaks” and those of cwnd: the tenth of the intervals with the most jitter (Fig. 4)"
-    rows += sentence("W2", "", "cwnd at jitter peaks / all", "", together, of="hardest", low=1.0, note=note)
-    note = "“When the congestion window reaches the pipe size”, packets start to queue at the AP (Fig. 4)"
-    rows += sentence("W2", "", "correlation of queue and cwnd", "", filled, of="hardest", low=0.0, note=note)
+    rows += REGISTER.rows("W2.correspondence", "", "cwnd at jitter peaks / all", "", together)
+    rows += REGISTER.rows("W2.pipe-size", "", "correlation of queue and cwnd", "", filled)
     for second in range(FTP, END):
         for track, unit, scale in (("cwnd", "segments", 1.0 / SEGMENT), ("game", "ms", 1e3)):
             number = _of_tracks(measured, REGULAR, functools.partial(_within, track, second, scale))
@@ -464,16 +444,16 @@ def _w2_notes(table: Table) -> list[str]:
 def _w3_rows(measured: Measured) -> list[Row]:
     good = {(m, r, b): _goodput(measured, _case(m, r, b)) for m in METRES for b in BUFFERS for r in RETRIES}
     rows = [value("W3", _case(*key), "goodput", "Mb/s", sample) for key, sample in good.items()]
-    for m, attempts, low, high, note in (
-        (5, (2,), 1 - NOISE, None, "At 5 m two already give the most (Fig. 5): within 10 % of four"),
-        (10, (1, 2), None, 1 - NOISE, "At 10 m fewer cost goodput (Fig. 5): more than 10 %"),
-        (10, (3,), 1 - NOISE, None, "At 10 m the reduction is limited with three (Fig. 5): at most 10 %"),
+    for key, m, attempts in (
+        ("W3.two-at-5", 5, (2,)),
+        ("W3.fewer-at-10", 10, (1, 2)),
+        ("W3.three-at-10", 10, (3,)),
     ):
         cells = {
             f"{m} m, {b} packets, {r} / 4 attempts": good[m, r, b] / good[m, 4, b] for b in BUFFERS for r in attempts
         }
         case = f"{m} m, {' and '.join(map(str, attempts))} / 4 attempts"
-        rows += sentence("W3", case, "goodput ratio", "", cells, of="hardest", low=low, high=high, note=note)
+        rows += REGISTER.rows(key, case, "goodput ratio", "", cells)
     return rows
 
 
@@ -497,20 +477,8 @@ def _w4_rows(measured: Measured) -> list[Row]:
             (slow if queue.mean <= SLOW else others)[f"{_setting(m, r)}, 100 / 50 packets"] = large / small
     # Where no setting is of a kind, there is nothing to judge.
     nowhere = {"nowhere": Sample((math.nan,))}
-    note = "“A larger buffer size helps TCP in achieving a higher goodput” (Figs. 6, 7)"
-    rows += sentence("W4", "", "goodput ratio", "", others or nowhere, of="typical", low=1.0, note=note)
-    note = "Where losses keep TCP slow there is “no goodput difference” (section V-C): within 10 %, where at most 50 of 100 places are ever filled"
-    return rows + sentence(
-        "W4",
-        "with losses",
-        "goodput ratio",
-        "",
-        slow or nowhere,
-        of="hardest",
-        low=1 - NOISE,
-        high=1 + NOISE,
-        note=note,
-    )
+    rows += REGISTER.rows("W4.larger-buffer", "", "goodput ratio", "", others or nowhere)
+    return rows + REGISTER.rows("W4.no-difference", "with losses", "goodput ratio", "", slow or nowhere)
 
 
 def _goodput_figures(table: Table) -> list[tuple[str, Figure]]:
@@ -620,22 +588,10 @@ def _w5_remarks(measured: Measured) -> list[Row]:
     )
     quicker = {f"10 m, {b} packets, 3 / 4 attempts": delay[3, b] / delay[4, b] for b in BUFFERS}
     return [
-        *sentence(
-            "W5", "100 / 50 packets", "jitter ratio", "", larger, of="hardest", low=1.0, in_passing=True,
-            note="“Having larger buffer size on a link also spreads the range of possible queuing delays”: all three numbers rise (Tables 4, 5)",
-        ),
-        *sentence(
-            "W5", "3 / 4 attempts", "jitter ratio", "", fewer, of="hardest", high=1.0, in_passing=True,
-            note="“Renouncing to the forth possible retransmission could bring the delays benefits evidenced in Table V”: all three fall",
-        ),
-        *sentence(
-            "W5", "2 / 3 attempts", "jitter ratio", "", fewest, of="hardest", high=1.0, in_passing=True,
-            note="“Even better jitter average and variance can be gained further diminishing the maximum number of MAC retransmission to 2”",
-        ),
-        *sentence(
-            "W5", "3 / 4 attempts", "delay ratio", "", quicker, of="hardest", high=1.0, in_passing=True,
-            note="“Lower queuing delays […] by simply reducing the maximum number of retransmission”: mean delay of the game's packets beside the download",
-        ),
+        *REGISTER.rows("W5.larger-buffer", "100 / 50 packets", "jitter ratio", "", larger),
+        *REGISTER.rows("W5.three-attempts", "3 / 4 attempts", "jitter ratio", "", fewer),
+        *REGISTER.rows("W5.two-attempts", "2 / 3 attempts", "jitter ratio", "", fewest),
+        *REGISTER.rows("W5.queuing-delay", "3 / 4 attempts", "delay ratio", "", quicker),
     ]  # fmt: skip
 
 
@@ -707,22 +663,14 @@ def _w6_rows(measured: Measured) -> list[Row]:
         if buffer != REGULAR_BUFFER:
             rows.append(value("W6", name, "goodput ratio", "", goodput))
             continue
-        note = "Average, standard deviation and maximum of the jitter fall (Figs. 8 to 10)"
-        worst = hardest(ratios.values(), None, 1.0)
-        rows.append(claim("W6", name, "jitter, the hardest of three, ratio", "", worst, high=1.0, note=note))
-        note = "“At the cost of reducing the goodput achieved by downloading applications” (Fig. 11)"
-        rows.append(claim("W6", name, "goodput ratio", "", goodput, high=1.0, note=note))
-        note = (
-            "By little: “thus guaranteeing a high FTP throughput” (section V-C), which W3 takes for at most 10 % less"
-        )
-        rows.append(claim("W6", name, "goodput ratio, by little", "", goodput, low=1 - NOISE, note=note))
+        worst = REGISTER.picked("W6.jitter", ratios.values())
+        rows.append(REGISTER.row("W6.jitter", name, "jitter, the hardest of three, ratio", "", worst))
+        rows.append(REGISTER.row("W6.cost", name, "goodput ratio", "", goodput))
+        rows.append(REGISTER.row("W6.by-little", name, "goodput ratio, by little", "", goodput))
         rows += _fall(measured)
         others, before = _others(measured, TUNED), _others(measured, case)
         coherent = {f"{name}, {metric}": others[metric] / sample for metric, sample in before.items()}
-        note = "“Results obtained from the other real-time applications […] (i.e. video-stream and video-chat) are coherent”: their jitter falls, too"
-        rows += sentence(
-            "W6", "movie and chat", "jitter ratio", "", coherent, of="hardest", high=1.0, note=note, in_passing=True
-        )
+        rows += REGISTER.rows("W6.coherent", "movie and chat", "jitter ratio", "", coherent)
     return rows
 
 
@@ -810,10 +758,7 @@ def _w7_rows(measured: Measured) -> list[Row]:
         if metric != "goodput"
         for name, alone in singly.items()
     }
-    note = "With priority queues “the resulting combination would produce even better performances than those achievable by singularly employing these techniques”"
-    return rows + sentence(
-        "W7", COMBINED, "jitter ratio", "", better, of="hardest", high=1.0, note=note, in_passing=True
-    )
+    return rows + REGISTER.rows("W7.combination", COMBINED, "jitter ratio", "", better)
 
 
 def _w7_notes(table: Table) -> list[str]:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import Row, Sample, sentence, value
+from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import mbps, number
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -142,8 +143,7 @@ def _rows(measured: Measured) -> list[Row]:
     for case in (*VARIANTS, BARE):
         rows.append(value("A1", case, "bandwidth", "Mb/s", mbps(measured, case)))
     more = {case: mbps(measured, case) / pcmcia for case in VARIANTS}
-    note = "“Due to a single buffer allocation and high buffer transfer time”: a PCMCIA card without one of them sends more"
-    rows += sentence("A1", "", "to PCMCIA", "", more, of="hardest", low=1.0, note=note)
+    rows += REGISTER.rows("A1.single-buffer", "", "to PCMCIA", "", more)
     for kind in PACKETS:
         bare = _delay_ms(measured, _alone(kind, ""))
         for model in MODELS:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from hopcast.channel import log_distance_gains
 from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import NOISE, RESOLUTION, Row, Sample, claim, percent, remark, sentence, value
+from hopcast.lab.rows import Row, Sample, percent, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.aodv_testbed import capture
 from hopcast_papers.h2o.places import number
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,7 +87,6 @@ LOST: dict[int, tuple[tuple[float, ...], ...]] = {
 """Per cent of the sent packets, by hops and load: at node 1, between 1 and 2, at node 2, … (Tables 4 and 5)."""
 FTP_KB = {1: 210.0, 2: 70.0, 3: 47.0, 4: 18.0}
 """KB/s by hops (Fig. 3)."""
-ALMOST, ERROR_FREE, NEARLY_NONE = 90.0, 97.0, 1.0
 """Per cent: limits for almost ideal, free of errors, and small."""
 BACKGROUND = (0.0, 0.2, 0.4, 0.6)
 """Mb/s of the traffic during the discoveries of A2."""
@@ -238,13 +238,9 @@ def _a2_rows(measured: Measured) -> list[Row]:
             note = "Delay of a packet that needs a route first, so with the discovery"
             rows.append(value("A2", case, "latency", "ms", _ms(measured, case, "stream0", "delay_mean_s"), note=note))
             rows.append(value("A2", case, "latency, 99 %", "ms", _ms(measured, case, "stream0", "delay_p99_s")))
-    for metric, of, note in (
-        (
-            "latency",
-            "delay_mean_s",
-            "“At high load, route discovery latency can also be quite large” (section 5): at least twice",
-        ),
-        ("latency, 99 %", "delay_p99_s", "“With high degree of variability” (section 5): the largest at least twice"),
+    for key, metric, of in (
+        ("A2.high-load-large", "latency", "delay_mean_s"),
+        ("A2.high-load-variable", "latency, 99 %", "delay_p99_s"),
     ):
         ratios = {}
         for hops in HOPS[1:]:
@@ -252,15 +248,14 @@ def _a2_rows(measured: Measured) -> list[Row]:
                 measured.flow(_a2_case(hops, load), "stream0", of) for load in (BACKGROUND[0], BACKGROUND[-1])
             )
             ratios[f"{_hops(hops)}, {BACKGROUND[-1]:g} Mb/s / none"] = busy / quiet.first(len(busy.values))
-        rows += sentence("A2", "", f"{metric} ratio", "", ratios, of="typical", low=2.0, note=note)
+        rows += REGISTER.rows(key, "", f"{metric} ratio", "", ratios)
     latency = {
         (hops, load): measured.flow(_a2_case(hops, load), "stream0", "delay_mean_s")
         for hops in HOPS[1:]
         for load in BACKGROUND
     }
     low = {f"{_hops(hops)}, {LOW:g} Mb/s / none": latency[hops, LOW] / latency[hops, 0.0] for hops in HOPS[1:]}
-    note = f"“At low load […] small route discovery latency” (section 5): beside {LOW:g} Mb/s less than twice that of an idle network"
-    rows += sentence("A2", "low load", "latency ratio", "", low, of="typical", high=2.0, note=note)
+    rows += REGISTER.rows("A2.low-load-small", "low load", "latency ratio", "", low)
     few = min(len(sample.values) for sample in latency.values())
     longer = {
         f"{_hops(hops)} / {_hops(hops - 1)}, {load:g} Mb/s beside": (
@@ -269,10 +264,7 @@ def _a2_rows(measured: Measured) -> list[Row]:
         for hops in HOPS[2:]
         for load in BACKGROUND
     }
-    note = "“With larger number of hops, the route discovery now takes more time (seen in the previous section)” (section 4.2)"
-    return rows + sentence(
-        "A2", "more / fewer hops", "latency ratio", "", longer, of="typical", low=1.0, note=note, in_passing=True
-    )
+    return rows + REGISTER.rows("A2.more-hops", "more / fewer hops", "latency ratio", "", longer)
 
 
 def _a2_notes(table: Table) -> list[str]:
@@ -474,43 +466,16 @@ def _a3_claims(measured: Measured) -> list[Row]:
         early[f"{_hops(3)}, {load:g} Mb/s, nodes 1 and 2 and in between"] = percent(lost(3, load, range(3)), every)
         late[f"{_hops(3)}, {load:g} Mb/s, from node 3 on"] = lost(3, load, (4, 5))
     return [
-        *sentence("A3", "one and two hops", "received", "%", ideal, of="hardest", low=ALMOST, note="“Almost ideal” (Fig. 2): at least 90 %"),
-        *sentence(
-            "A3", "three and four hops", "received", "%", drops, of="hardest", high=ALMOST,
-            note="“Drops considerably for the 3 and 4 hop experiments for higher offered loads” (Fig. 2): below 90 % beyond 0.4 Mb/s",
-        ),
-        *sentence(
-            "A3", "up to 0.2 Mb/s", "received", "%", free, of="hardest", low=ERROR_FREE,
-            note="“For all hop counts maximum error free load appears to be 0.2 Mb/s”, where Table 4 has 97.49 %: at least 97 %",
-        ),
-        *sentence(
-            "A3", "three hops", "share of the losses", "%", early, of="typical", low=50.0,
-            note="“Most losses are in nodes 1 and 2 and in between”: at least half, beyond 0.4 Mb/s",
-        ),
-        *sentence(
-            "A3", "three hops", "lost", "%", late, of="hardest", high=NEARLY_NONE,
-            note="“Beyond node 3 packet drops are small”: at most a hundredth of what is sent",
-        ),
-        *sentence(
-            "A3", "three hops, beyond 0.2 Mb/s", "received", "%", noticeable, of="hardest", high=ERROR_FREE, in_passing=True,
-            note="“Packet drops become noticeable beyond 0.2 Mb/s”: at 0.3 and 0.4 Mb/s less than the 97 % that count as free of errors arrive",
-        ),
-        *sentence(
-            "A3", "between 2 and 3, four − three hops", "lost between 2 and 3", "points", more_of_four(3), of="typical", low=RESOLUTION, in_passing=True,
-            note="With four hops “node 2-3 drops are now more significant than before”: by 0.01 points or more, beyond 0.4 Mb/s",
-        ),
-        *sentence(
-            "A3", "at node 1, four − three hops", "lost at node 1", "points", more_of_four(0), of="typical", low=RESOLUTION, in_passing=True,
-            note="With four hops “larger number of drops at node 1 due to ARP queue overflows”: by 0.01 points or more, beyond 0.4 Mb/s",
-        ),
-        remark(claim(
-            "A3", f"{_hops(4)}, {LOADS[-1]:g} / {HIGH:g} Mb/s", "received bandwidth ratio", "", down, high=1.0,
-            note="With four hops “received bandwidth is going down with very high load”: from 0.4 Mb/s, where it is the most in Table 5",
-        )),
-        *sentence(
-            "A3", "high − low load", "routing messages of node 1", "", again, of="typical", low=1.0, in_passing=True,
-            note="Interference “gives rise to unnecessary route discoveries even in the absence of mobility” (section 5): one or more, beyond 0.4 Mb/s",
-        ),
+        *REGISTER.rows("A3.almost-ideal", "one and two hops", "received", "%", ideal),
+        *REGISTER.rows("A3.drops-considerably", "three and four hops", "received", "%", drops),
+        *REGISTER.rows("A3.error-free", "up to 0.2 Mb/s", "received", "%", free),
+        *REGISTER.rows("A3.first-nodes", "three hops", "share of the losses", "%", early),
+        *REGISTER.rows("A3.beyond-node-3", "three hops", "lost", "%", late),
+        *REGISTER.rows("A3.noticeable", "three hops, beyond 0.2 Mb/s", "received", "%", noticeable),
+        *REGISTER.rows("A3.between-2-and-3", "between 2 and 3, four − three hops", "lost between 2 and 3", "points", more_of_four(3)),
+        *REGISTER.rows("A3.at-node-1", "at node 1, four − three hops", "lost at node 1", "points", more_of_four(0)),
+        REGISTER.row("A3.going-down", f"{_hops(4)}, {LOADS[-1]:g} / {HIGH:g} Mb/s", "received bandwidth ratio", "", down),
+        *REGISTER.rows("A3.needless-discoveries", "high − low load", "routing messages of node 1", "", again),
     ]  # fmt: skip
 
 
@@ -628,11 +593,8 @@ def _ftp_cases(amount: Amount) -> Mapping[str, Case]:
     return made
 
 
-ALTERNATE = 0.5
-"""Acknowledgements per segment, where "alternate packets are acknowledged" (section 4.3)."""
 SHOWN = 17
 """Segments in the 25 kB of Fig. 4."""
-SEVERAL = 2.0
 PAUSE = "pause between bursts"
 """Value of the source's segments, the median of a run."""
 HELD = "largest change of the delay"
@@ -688,17 +650,13 @@ def _a4_rows(measured: Measured) -> list[Row]:
         / measured.flow(_hops(hops - 1), "stream0", "goodput_bps")
         for hops in HOPS[1:]
     }
-    note = "“As the hop count increases the transfer gets progressively slower” (section 4.3)"
-    rows += sentence("A4", "", "rate ratio", "", ratios, of="hardest", high=1.0, note=note)
+    rows += REGISTER.rows("A4.progressively-slower", "", "rate ratio", "", ratios)
     hidden = {
         f"{_hidden(hops)} / sensed": measured.flow(_hidden(hops), "stream0", "goodput_bps")
         / measured.flow(_hops(hops), "stream0", "goodput_bps")
         for hops in HIDDEN_HOPS
     }
-    note = "Nodes that sense each other two hops away: “this improves performance somewhat by reducing collisions”; without, the rate is lower"
-    return rows + sentence(
-        "A4", "not sensed / sensed", "rate ratio", "", hidden, of="hardest", high=1.0, note=note, in_passing=True
-    )
+    return rows + REGISTER.rows("A4.carrier-sense", "not sensed / sensed", "rate ratio", "", hidden)
 
 
 def _a4_notes(table: Table) -> list[str]:
@@ -744,38 +702,23 @@ def _a5_rows(measured: Measured) -> list[Row]:
         Sample.of(lambda count: count * shown, per_megabyte(_hops(hops), "retransmitted_segments")) for hops in (1, 4)
     )
     metric = f"segments sent again in {SHOWN}"
-    note = f"“The smooth behavior for the data and ACK packets for the 1-hop experiment” (Fig. 4): less than one of the {SHOWN} that it shows"
-    rows.append(claim("A5", _hops(1), metric, "", smooth, high=1.0, note=note))
-    note = (
-        f"“With 4 hops the situation is bad enough that several retransmissions are observed”: two or more of {SHOWN}"
-    )
-    rows.append(claim("A5", _hops(4), metric, "", rough, low=SEVERAL, note=note))
+    rows.append(REGISTER.row("A5.smooth", _hops(1), metric, "", smooth))
+    rows.append(REGISTER.row("A5.several-retransmissions", _hops(4), metric, "", rough))
     longer = {f"{_hops(hops)} / {_hops(hops - 1)}": pause[hops] / pause[hops - 1] for hops in HOPS[2:]}
-    note = (
-        "“There is a small delay after 2 or 4 packets due to TCP window overruns […]. This delay progressively increases with 3 and 4 hops” (section 4.3): "
-        "the source pauses longer than with a hop less, with each"
-    )
-    rows += sentence("A5", "", f"{PAUSE}, ratio", "", longer, of="hardest", low=1.0, note=note)
+    rows += REGISTER.rows("A5.progressive-delay", "", f"{PAUSE}, ratio", "", longer)
     for hops in HOPS[2:]:
         held, less = (measured.flow(_hops(of), "stream0", "jitter_max_s") for of in (hops, hops - 1))
         rows.append(value("A5", f"{_hops(hops)} / {_hops(hops - 1)}", f"{HELD}, ratio", "", held / less))
     answered = measured.sample(_hops(1), acknowledgements)
     paired = measured.sample(TWO_SEGMENTS, acknowledgements)
     rows.append(value("A5", TWO_SEGMENTS, "acknowledgements a segment", "", paired))
-    note = "Over one hop “alternate packets are acknowledged when there is no packet loss. This is clearly evident”: one for two, within 10 %"
-    low, high = ALTERNATE * (1 - NOISE), ALTERNATE * (1 + NOISE)
-    rows.append(
-        remark(claim("A5", _hops(1), "acknowledgements a segment", "", answered, low=low, high=high, note=note))
-    )
+    rows.append(REGISTER.row("A5.alternate-acknowledgements", _hops(1), "acknowledgements a segment", "", answered))
     irregular = {
         f"{_hops(hops)} / {_hops(hops - 1)}": measured.flow(_hops(hops), "stream0", "jitter_mean_s")
         / measured.flow(_hops(hops - 1), "stream0", "jitter_mean_s")
         for hops in HOPS[1:]
     }
-    note = "“With 2 hops the data packets are not sent at as regular an interval as before”, “progressively worse for larger number of hops”: with each"
-    return rows + sentence(
-        "A5", "", "mean jitter, ratio", "", irregular, of="hardest", low=1.0, note=note, in_passing=True
-    )
+    return rows + REGISTER.rows("A5.irregular", "", "mean jitter, ratio", "", irregular)
 
 
 def acknowledgements(document: Document) -> float:

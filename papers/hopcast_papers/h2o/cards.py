@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import NOISE, RESOLUTION, UNAFFECTED, Row, Sample, sentence, value
+from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import FULL, free_space_loss_db, loss, mbps, number
 from hopcast_papers.h2o.streams import KB, SOCKET_BUFFER, Protocol
+from hopcast_papers.register import NOISE, REGISTER, UNAFFECTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -260,11 +261,7 @@ def _same_by_os(measured: Measured) -> list[Row]:
         for column in design.columns():
             case = f"{design.hops} hops, {design.cards} card{'s' if design.cards > 1 else ''}, {column}, UDP"
             ratios[case] = mbps(measured, _case(other, column)) / mbps(measured, _case(design, column))
-    note = (
-        "“Routing of data using operating system provides similar performance”; ±10 % is noise to the paper (section IV), whose own cells give "
-        "0.77 to 1.22"
-    )
-    return sentence("H7", "", "OS / application", "", ratios, of="hardest", low=1 - NOISE, high=1 + NOISE, note=note)
+    return REGISTER.rows("H7.os-like-application", "", "OS / application", "", ratios)
 
 
 def _same_over_tcp(measured: Measured) -> list[Row]:
@@ -283,13 +280,7 @@ def _same_over_tcp(measured: Measured) -> list[Row]:
                 claimed[case] = ratio
             else:
                 rows.append(value("H7", case, "TCP, to one card", "", ratio))
-    note = (
-        "“The bandwidth observed by TCP (see Figure 8) remains unchanged with both operating system routing and when intermediate routers are "
-        "configured with two cards”: three hops, as in that figure, on a single channel; ±10 % is noise"
-    )
-    return rows + sentence(
-        "H7", "", "TCP, to one card", "", claimed, of="hardest", low=1 - NOISE, high=1 + NOISE, note=note
-    )
+    return rows + REGISTER.rows("H7.tcp-unchanged", "", "TCP, to one card", "", claimed)
 
 
 def _losses_vary(measured: Measured) -> list[Row]:
@@ -297,10 +288,7 @@ def _losses_vary(measured: Measured) -> list[Row]:
         f"{design.name}, {SINGLE}": coefficient_of_variation(loss(measured, _case(design, SINGLE), (0,)))
         for design in STREAMS
     }
-    note = (
-        "“A high variance is observed in the data loss rate”: over the repetitions by more than the 10 % that are noise"
-    )
-    return sentence("H7", "", "loss, deviation / mean", "", varies, of="typical", low=NOISE, note=note, in_passing=True)
+    return REGISTER.rows("H7.loss-varies", "", "loss, deviation / mean", "", varies)
 
 
 def coefficient_of_variation(sample: Sample) -> Sample:
@@ -318,8 +306,7 @@ def _fewer_hops_lose_less(measured: Measured) -> list[Row]:
     for routing in ("application", "os"):
         few, many = (loss(measured, _case(by_name[_name(hops, 1, routing)], SINGLE)) for hops in (2, 3))
         more[f"{_name(3, 1, routing)} − 1:2-hop"] = many - few
-    note = "“Reducing the value of k, the performance of both protocols improves” (section VI): UDP loses more over three hops than over two, by 0.01 points"
-    return sentence("H7", "", "loss", "points", more, of="hardest", low=RESOLUTION, note=note, in_passing=True)
+    return REGISTER.rows("H7.smaller-k", "", "loss", "points", more)
 
 
 def _swapped(measured: Measured, design: Design) -> list[Row]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import NOISE, Row, Sample, claim, sentence, value
+from hopcast.lab.rows import Row, Sample, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import (
@@ -36,6 +36,7 @@ from hopcast_papers.h2o.places import (
     scenario,
 )
 from hopcast_papers.h2o.streams import KB
+from hopcast_papers.register import NOISE, REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -178,37 +179,13 @@ def _findings(measured: Measured, card: Card, distances: Sequence[int]) -> list[
         if feet > EDGE
     }
     found = (
-        (
-            f"below {NEAR} ft, {card.name}",
-            "loss, corridor − open",
-            "points",
-            indoors - outdoors,
-            0.0,
-            None,
-            f"Below {NEAR} ft “indoor loss rate is higher than outdoor” (all distances together)",
-        ),
-        (
-            f"up to {EDGE} ft, {card.name}",
-            "usable, least",
-            "%",
-            Sample.of(min, *everywhere),
-            100.0,
-            None,
-            f"“The performance up to {EDGE} feet is representative of all environments”: all grounds carry 54 Mb/s",
-        ),
-        (
-            f"beyond {EDGE} ft, {card.name}",
-            "usable, least",
-            "%",
-            Sample.of(min, *beyond),
-            None,
-            100.0 * (1 - NOISE),
-            f"Beyond {EDGE} ft “there is a large variance”: not all grounds carry 54 Mb/s",
-        ),
+        ("H1.indoor-loss", f"below {NEAR} ft, {card.name}", "loss, corridor − open", "points", indoors - outdoors),
+        ("H1.up-to-55", f"up to {EDGE} ft, {card.name}", "usable, least", "%", Sample.of(min, *everywhere)),
+        ("H1.beyond-55-varies", f"beyond {EDGE} ft, {card.name}", "usable, least", "%", Sample.of(min, *beyond)),
     )
     if card is not RATED:
         return [
-            *(value("H1", case, metric, unit, sample) for case, metric, unit, sample, *_ in found),
+            *(value("H1", case, metric, unit, sample) for _, case, metric, unit, sample in found),
             *(value("H1", case, "bandwidth ratio", "", sample) for case, sample in smooth.items()),
         ]
     falls = {
@@ -216,23 +193,12 @@ def _findings(measured: Measured, card: Card, distances: Sequence[int]) -> list[
         for feet in SCATTERED_FEET
         if feet > EDGE
     }
-    note = (
-        f"“The performance drops beyond {EDGE} feet”: by more than the 10 % that are noise to the paper, from the plane at {NEAR} ft to where the "
-        "ground scatters"
-    )
     case = f"beyond {EDGE} ft, {card.name}"
-    alike = "“An approximate bandwidth of 22 Mbps for all distances” in the corridor: that of the least distance; ±10 % is noise to the paper"
     return [
-        *(
-            claim("H1", case, metric, unit, sample, low=low, high=high, note=note)
-            for case, metric, unit, sample, low, high, note in found
-        ),
+        *(REGISTER.row(*each) for each in found),
         *(value("H1", case, "bandwidth ratio", "", sample) for case, sample in smooth.items()),
-        *sentence("H1", case, "bandwidth ratio", "", falls, of="typical", high=1 - NOISE, note=note),
-        *sentence(
-            "H1", f"corridor, {card.name}", "bandwidth ratio", "", indoors_alike,
-            of="hardest", low=1 - NOISE, high=1 + NOISE, note=alike, in_passing=True,
-        ),
+        *REGISTER.rows("H1.beyond-55-drops", case, "bandwidth ratio", "", falls),
+        *REGISTER.rows("H1.corridor-22", f"corridor, {card.name}", "bandwidth ratio", "", indoors_alike),
     ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import NOISE, UNAFFECTED, Row, Sample, claim, remark, sentence, value
+from hopcast.lab.rows import Row, Sample, value
 from hopcast_papers.h2o.places import (
     CARDS,
     K_OPEN,
@@ -25,6 +25,7 @@ from hopcast_papers.h2o.places import (
     scenario,
 )
 from hopcast_papers.h2o.streams import off_fair
+from hopcast_papers.register import NOISE, REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,10 +41,6 @@ WIDTH = 10
 EACH = (12.2, 14.4)
 TOTAL_SHARED = (25.0, 28.1)
 TOTAL_APART = (28.1, 36.0)
-EXPECTED = 44.0
-"""Mb/s: the least that the paper expects of two pairs that do not disturb each other (section IV)."""
-CLIP = 4.0
-"""Mb/s: what the display of a high-quality clip needs (abstract)."""
 RELATIVE, STARTS = 100, 300
 """Feet: reference of Fig. 11a, beyond which "the impact of exposed node starts to diminish" (section IV)."""
 SCATTERED = "ground that scatters"
@@ -159,30 +156,11 @@ def _findings(
             value("H8", series, "loss, largest − smallest", "points", spread),
             *(value("H8", case, "off a fair share", "", sample) for case, sample in uneven.items()),
         ]
-    note = (
-        "“An almost even allocation of bandwidth for each stream”: within 10 % of a half, which is noise to the paper"
-    )
     return [
-        claim(
-            "H8",
-            apart,
-            "ratio of totals",
-            "",
-            rise,
-            low=1 + NOISE,
-            note="“Beyond 250 feet, the total bandwidth observed by both streams increases”, by more than the 10 % that are noise",
-        ),
-        claim("H8", series, "largest total", "Mb/s", most, high=EXPECTED, note="“Far from the expected 44 to 56 Mbps”"),
-        claim(
-            "H8",
-            series,
-            "loss, largest − smallest",
-            "points",
-            spread,
-            high=UNAFFECTED,
-            note="“The exposed node limitation does not impact the loss rate”: by less than a point",
-        ),
-        *sentence("H8", series, "off a fair share", "", uneven, of="hardest", high=NOISE, note=note),
+        REGISTER.row("H8.beyond-250", apart, "ratio of totals", "", rise),
+        REGISTER.row("H8.far-from-44", series, "largest total", "Mb/s", most),
+        REGISTER.row("H8.loss-unaffected", series, "loss, largest − smallest", "points", spread),
+        *REGISTER.rows("H8.almost-even", series, "off a fair share", "", uneven),
     ]
 
 
@@ -195,37 +173,15 @@ def _while_exposed(series: str, total: Mapping[int, Sample], lesser: Mapping[str
         for feet in total
         if RELATIVE < feet <= STARTS
     }
-    note = f"“Sufficient to stream a high-quality video clip (with a {CLIP:g} Mbps display bandwidth requirement)” (abstract): the lesser of the two streams"
     return [
-        *sentence("H8", series, "lesser stream", "Mb/s", lesser, of="hardest", low=CLIP, note=note, in_passing=True),
-        remark(
-            claim(
-                "H8",
-                f"{series}, {SHARED} ft / {near} ft",
-                "ratio of totals",
-                "",
-                one_range,
-                low=1 - NOISE,
-                high=1 + NOISE,
-                note=f"At {SHARED} ft “the two streams behave as if all four nodes are in the same radio range”, as at {near} ft; ±10 % is noise",
-            )
-        ),
-        *sentence(
-            "H8",
-            series,
-            "ratio of totals",
-            "",
-            not_yet,
-            of="hardest",
-            high=1 + NOISE,
-            note=f"“Beyond {STARTS} feet, the impact of exposed node starts to diminish” (Fig. 11a), so that up to there it does not: within the 10 % "
-            f"that are noise of {RELATIVE} ft",
-            in_passing=True,
-        ),
+        *REGISTER.rows("H8.clip", series, "lesser stream", "Mb/s", lesser),
+        REGISTER.row("H8.one-range-at-250", f"{series}, {SHARED} ft / {near} ft", "ratio of totals", "", one_range),
+        *REGISTER.rows("H8.starts-at-300", series, "ratio of totals", "", not_yet),
     ]
 
 
 def _notes(table: Table) -> list[str]:
+    expected = REGISTER.limit("H8.far-from-44")
     notes = []
     for card, variant in DRAWN:
         totals = {feet: number(table, _case(card, feet, variant), "total") for feet in FEET}
@@ -254,10 +210,10 @@ def _notes(table: Table) -> list[str]:
         f"At {FAR} ft the card as rated has {plain:.1f} Mb/s in all without RTS/CTS and {rts:.1f} Mb/s with it. RTS and CTS at 24 Mb/s reach no "
         "farther than carrier sense, so that they cost air and cause no exposed node of their own: carrier sense does. "
         + (
-            f"What they cost does explain why the paper never came near {EXPECTED:g} Mb/s, though: with them the most is {most:.1f} Mb/s. The 22 Mb/s "
+            f"What they cost does explain why the paper never came near {expected:g} Mb/s, though: with them the most is {most:.1f} Mb/s. The 22 Mb/s "
             "of its single pair (section II) are more than RTS/CTS allows, so that its cards would have to have used it here and not there."
-            if most < EXPECTED
-            else f"With them, too, more than {EXPECTED:g} Mb/s are reached."
+            if most < expected
+            else f"With them, too, more than {expected:g} Mb/s are reached."
         ),
         "Where the ground scatters the total rises from the beginning: at 250 ft it is "
         f"{number(table, _case(RATED, SHARED, SCATTERED), 'total') / number(table, _case(RATED, FEET[0], SCATTERED), 'total'):.2f} times that at {FEET[0]} ft. Over a plane, where "

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import NOISE, Row, Sample, sentence, value
+from hopcast.lab.rows import Row, Sample, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.theory import jain
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -186,17 +187,12 @@ def _h2_rows(measured: Measured) -> list[Row]:
             for large in sizes
         }
 
-    note = "“In general, the bandwidth increases as a function of ADU size”, from 1 and 2 KB, which fragmentation hurts"
     rising = over((4,), 1) | over((4,), 2)
-    rows += sentence("H2", "rise", "bandwidth ratio", "", rising, of="typical", low=1.0, note=note)
-    note = "“Beyond a 4 KB ADU size, the observed bandwidth levels off”; ±10 % is noise to the paper (section IV)"
+    rows += REGISTER.rows("H2.rise", "rise", "bandwidth ratio", "", rising)
     level = over((8, 16), 4)
-    rows += sentence(
-        "H2", "level", "bandwidth ratio", "", level, of="hardest", low=1 - NOISE, high=1 + NOISE, note=note
-    )
+    rows += REGISTER.rows("H2.level", "level", "bandwidth ratio", "", level)
     both = {f"TCP / UDP, {adu} KB": bandwidth[_case("tcp", adu)] / bandwidth[_case("udp", adu)] for adu in ADU_KB}
-    note = "“TCP provides a lower bandwidth as compared to UDP”"
-    return rows + sentence("H2", "TCP / UDP", "bandwidth ratio", "", both, of="hardest", high=1.0, note=note)
+    return rows + REGISTER.rows("H2.tcp-below-udp", "TCP / UDP", "bandwidth ratio", "", both)
 
 
 def _h2_notes(table: Table) -> list[str]:
@@ -264,8 +260,7 @@ def _h3_rows(measured: Measured) -> list[Row]:
         note = "The paper's formula, beside the frames that hopcast sent for a unit"
         rows.append(value("H3", case, "fragmentation", "%", percentages[adu], paper=fragmentation(adu * KB), note=note))
     less = {f"UDP, {adu} KB − 2 KB": percentages[adu] - percentages[2] for adu in (4, 8, 16, 32)}
-    note = "“As the ADU size increases beyond 2 KB, the amount of fragmentation reduces”"
-    return rows + sentence("H3", "", "fragmentation", "points", less, of="hardest", high=0.0, note=note)
+    return rows + REGISTER.rows("H3.fragmentation", "", "fragmentation", "points", less)
 
 
 def _fragments_per_unit(document: Document) -> float:
@@ -336,13 +331,9 @@ def _h4_rows(measured: Measured) -> list[Row]:
         rows.append(value("H4", case, "Jain index", "", Sample.of(lambda *rates: jain(rates), *streams)))
         if case.startswith("UDP"):
             rows.append(value("H4", case, "loss", "%", _loss(measured, case, 3), paper=THREE_TO_ONE_LOSS))
-    note = "“The allocation of bandwidth across the three streams is approximately fair”: each within 10 % of a third"
-    rows += sentence("H4", "", "off a fair share", "", unfair, of="hardest", high=NOISE, note=note)
+    rows += REGISTER.rows("H4.fair", "", "off a fair share", "", unfair)
     both = {f"UDP / TCP, {adu} KB": mean_of[_case("udp", adu)] / mean_of[_case("tcp", adu)] for adu in ADU_KB}
-    note = "“UDP observes a higher bandwidth because it drops approximately 0.2% of data”"
-    return rows + sentence(
-        "H4", "UDP / TCP", "bandwidth ratio", "", both, of="hardest", low=1.0, note=note, in_passing=True
-    )
+    return rows + REGISTER.rows("H4.udp-above-tcp", "UDP / TCP", "bandwidth ratio", "", both)
 
 
 def off_fair(*rates: float) -> float:
@@ -431,21 +422,15 @@ def _h5_rows(measured: Measured) -> list[Row]:
                 excess[f"{case}, 1:3 − {times:g} x 3:1"] = Sample.of(
                     lambda a, b, times=times: a - times * b, loss, _loss(measured, f"3:1, {case}", 3)
                 )
-    note = "“The bandwidth observed with both UDP and TCP is lower” than with 3:1-hop"
-    rows += sentence("H5", "", "1:3 / 3:1", "", below, of="hardest", high=1.0, note=note)
+    rows += REGISTER.rows("H5.lower", "", "1:3 / 3:1", "", below)
     thirds = {
         case: Sample.of(
             lambda three, one: 3.0 * three / one, _bandwidth(measured, case), _bandwidth(measured, f"1:1, {case}")
         )
         for case in (_case("tcp", adu) for adu in ADU_KB)
     }
-    note = (
-        "“With TCP, for a given 1:k-hop transmission, […] each transmitter observes 1/k of the available bandwidth”, which “does not degrade "
-        "significantly”: not below by more than the 10 % that are noise"
-    )
-    rows += sentence("H5", "TCP", "3 x 1:3 / 1:1", "", thirds, of="hardest", low=1 - NOISE, note=note, in_passing=True)
-    note = "“Increased by more than 150 times (with a 1 KB ADU size, the loss rate is 250 times higher)”: less so many times the other, above 0"
-    return rows + sentence("H5", "", "loss", "points", excess, of="hardest", low=0.0, note=note)
+    rows += REGISTER.rows("H5.a-third-each", "TCP", "3 x 1:3 / 1:1", "", thirds)
+    return rows + REGISTER.rows("H5.loss-150-times", "", "loss", "points", excess)
 
 
 def _h5_notes(table: Table) -> list[str]:

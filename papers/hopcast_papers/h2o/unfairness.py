@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import NOISE, Row, Sample, claim, remark, sentence, value
+from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import (
     CARDS,
@@ -24,6 +24,7 @@ from hopcast_papers.h2o.places import (
     scenario,
 )
 from hopcast_papers.h2o.streams import SOCKET_BUFFER, XP_WINDOW, Protocol, off_fair
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
     from hopcast.types import Propagation, Radio
 
 SPACING_FT = 50
-SHUT_OUT = 0.1
-"""A session of two hops with less than a tenth of the other's bandwidth counts as shut out; the paper gives no
-number.
-"""
 PAPER: dict[Protocol, tuple[float, float]] = {"tcp": (6.028, 6.178), "udp": (6.361, 6.869)}
 """Mb/s of N1 → N2 → N3 and of N5 → N4, by the protocol of the latter (Tables III, IV)."""
 UDP_LOSS = 0.09961
@@ -147,19 +144,13 @@ def _h9_rows(measured: Measured) -> list[Row]:
     rows.append(value("H9", WITHOUT_ACKS, "two hops / one hop", "", two / one))
     before = Sample.of(lambda rate, lost: rate / (1.0 - lost / 100.0), two, loss(measured, WITHOUT_ACKS, (0,)))
     rows.append(value("H9", WITHOUT_ACKS, "one of two hops / one hop", "", before / one, note="What reaches the relay"))
-    note = "“There were no dropped connections”: two hops have at least a tenth of what one hop has"
-    rows += sentence("H9", "", "two hops / one hop", "", shares, of="hardest", low=SHUT_OUT, note=note)
-    for other, text in (
-        ("tcp", "“The allocation of bandwidth between multiple streams is fair” (Table III)"),
-        ("udp", "“An almost even distribution of bandwidth” (Table IV)"),
-    ):
-        note = f"{text}: within 10 % of a half, which is noise to the paper"
+    rows += REGISTER.rows("H9.not-dropped", "", "two hops / one hop", "", shares)
+    for key, other in (("H9.fair-tcp", "tcp"), ("H9.even-udp", "udp")):
         case = f"beside {other.upper()}, {RATED.name}"
-        rows.append(claim("H9", case, "off a fair share", "", uneven[other], high=NOISE, note=note))
+        rows.append(REGISTER.row(key, case, "off a fair share", "", uneven[other]))
     kept = mbps(measured, _h9_case("udp", RATED), 0) / mbps(measured, _h9_case("tcp", RATED), 0)
-    note = "Beside UDP “no degradation for TCP” (Table IV): no less than beside TCP, but for the 10 % that are noise to the paper"
     case = f"N1 → N2 → N3, beside UDP / beside TCP, {RATED.name}"
-    return [*rows, remark(claim("H9", case, "bandwidth ratio", "", kept, low=1 - NOISE, note=note))]
+    return [*rows, REGISTER.row("H9.no-degradation", case, "bandwidth ratio", "", kept)]
 
 
 def _h9_notes(table: Table) -> list[str]:
@@ -307,11 +298,9 @@ def _h11_rows(measured: Measured) -> list[Row]:
         rows.append(value("H11", case, "N5 → N4", "Mb/s", one))
         ratio = two / one
         if case == FAR_DSSS:
-            note = "In [22] the session over two hops “is either dropped (or impacted severely)”: less than a tenth of the other"
-            rows.append(claim("H11", case, "two hops / one hop", "", ratio, high=SHUT_OUT, note=note))
+            rows.append(REGISTER.row("H11.dropped-in-22", case, "two hops / one hop", "", ratio))
         elif case == _h11_lawn(RATED):
-            note = "“In all our experiments with 802.11a, we did not observe this phenomena”: at least a tenth of the other"
-            rows.append(claim("H11", case, "two hops / one hop", "", ratio, low=SHUT_OUT, note=note))
+            rows.append(REGISTER.row("H11.not-with-80211a", case, "two hops / one hop", "", ratio))
         else:
             rows.append(value("H11", case, "two hops / one hop", "", ratio))
     return rows
@@ -322,7 +311,7 @@ def _h11_notes(table: Table) -> list[str]:
         case: 100 * number(table, case, "two hops / one hop")
         for case in (FAR_DSSS, FAR_A, NEAR_DSSS, NEAR_A, _h11_lawn(RATED))
     }
-    shut = [case for case, percent in share.items() if percent < 100 * SHUT_OUT]
+    shut = [case for case, percent in share.items() if percent < 100 * REGISTER.limit("H11.dropped-in-22")]
     return [
         "Two hops have "
         + "; ".join(f"{percent:.1f} % of what one hop has ({case})" for case, percent in share.items())

@@ -10,24 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import (
-    NOISE,
-    UNAFFECTED,
-    Row,
-    Sample,
-    claim,
-    hardest,
-    percent,
-    remark,
-    sentence,
-    typical,
-    value,
-)
+from hopcast.lab.rows import Row, Sample, percent, typical, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import wired
 from hopcast_papers.h2o.places import loss, mbps, number
 from hopcast_papers.h2o.streams import ADU_KB, GB, KB, scenario, seeds, setup
+from hopcast_papers.register import NOISE, REGISTER, UNAFFECTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,8 +24,6 @@ if TYPE_CHECKING:
 WAITS_MS = (0, 1, 2)
 ALONE_BPS = 25e6
 """About the capacity of one hop alone, in units of 1 KB (H2)."""
-SHARP = 0.5
-"""Loss that falls "significantly" falls at least by half: the paper gives no number."""
 TIMES_S = {(1, 0): 961.0, (1, 1): 1106.0, (1, 2): 2187.0, (2, 0): 976.0}  # section III-B: (KB, wait in ms), for 1 GB
 HELD = tuple(itertools.product(ADU_KB[1:], (1, 2)))
 """KB and ms: units with held calls, for comparison."""
@@ -88,64 +75,24 @@ def _rows(measured: Measured) -> list[Row]:
             rows.append(value("H6", case, "time for 1 GB", "s", seconds, paper=TIMES_S[key], note=note))
     for case, sample in _falls(lost).items():
         rows.append(value("H6", case, "loss ratio", "", sample))
-    note = "“There is a significant reduction in the loss rate with a wait-time of either 1 or 2 ms”: at least by half, as the median of the sizes with each"
     fall = _with_either("{wait} ms / none", _falls(lost))
-    rows += sentence("H6", "wait / none", "loss ratio", "", fall, of="hardest", high=SHARP, note=note)
+    rows += REGISTER.rows("H6.wait-reduces-loss", "wait / none", "loss ratio", "", fall)
     for adu, wait in HELD:
         note = "The call held for as long as the unit takes alone on the air, and then the wait"
         rows.append(value("H6", _held(adu, wait), "loss", "%", loss(measured, _held(adu, wait)), note=note))
     more = bandwidth[1, 1] / bandwidth[1, 0]
-    note = "At 1 KB “more data is transmitted with a 1 ms wait-time” than with none, “showing a higher data rate”"
-    rows.append(claim("H6", "1 KB, 1 ms / none", "bandwidth ratio", "", more, low=1.0, note=note))
+    rows.append(REGISTER.row("H6.one-ms-above-none", "1 KB, 1 ms / none", "bandwidth ratio", "", more))
     alike = {f"{adu} KB, 1 ms − 2 ms": lost[adu, 1] - lost[adu, 2] for adu in ADU_KB[1:]}
-    note = "“With ADU sizes of 2 KB and higher, the observed […] loss rate is almost identical with a wait-time of 1 and 2 ms”: within a point"
-    rows += sentence(
-        "H6",
-        "1 ms − 2 ms",
-        "loss",
-        "points",
-        alike,
-        of="hardest",
-        low=-UNAFFECTED,
-        high=UNAFFECTED,
-        note=note,
-        in_passing=True,
-    )
+    rows += REGISTER.rows("H6.loss-alike", "1 ms − 2 ms", "loss", "points", alike)
     arrives = Sample.of(lambda one, two: (100.0 - one) / (100.0 - two), lost[1, 1], lost[1, 2])
-    note = (
-        "At 1 KB “with a 1 and a 2 ms wait-time, approximately the same amount of data is transmitted”; ±10 % is noise"
-    )
-    rows.append(
-        remark(claim("H6", "1 KB, 1 ms / 2 ms", "data ratio", "", arrives, low=1 - NOISE, high=1 + NOISE, note=note))
-    )
+    rows.append(REGISTER.row("H6.same-amount", "1 KB, 1 ms / 2 ms", "data ratio", "", arrives))
     kept = {hops: mbps(measured, _over_hops(hops, 2)) / mbps(measured, _over_hops(hops, 0)) for hops in (2, 3, 4)}
     tolerant = {f"1 KB, 1:{hops + 1}-hop − 1:{hops}-hop": kept[hops + 1] - kept[hops] for hops in (2, 3)}
-    note = "“A larger k increases the service time of an ADU, making it tolerant to longer wait times”: 2 ms cost less of the bandwidth"
-    rows += sentence(
-        "H6",
-        "more − fewer hops",
-        "bandwidth, 2 ms / none",
-        "",
-        tolerant,
-        of="hardest",
-        low=0.0,
-        note=note,
-        in_passing=True,
-    )
+    rows += REGISTER.rows("H6.larger-k", "more − fewer hops", "bandwidth, 2 ms / none", "", tolerant)
     for case, sample in _rises(bandwidth).items():
         rows.append(value("H6", case, "bandwidth ratio", "", sample))
     for seen in _observations(bandwidth):
-        rows += sentence(
-            "H6",
-            seen.name,
-            "bandwidth ratio",
-            "",
-            seen.cells,
-            of="hardest",
-            low=seen.low,
-            high=seen.high,
-            note=seen.note,
-        )
+        rows += REGISTER.rows(seen.key, seen.name, "bandwidth ratio", "", seen.cells)
     at_relays: dict[str, Sample] = {}
     for hops in (3, 2, 4):
         shares, at_relays[f"{_over_hops(hops, 0)}, at relays"] = _where_lost(
@@ -153,8 +100,7 @@ def _rows(measured: Measured) -> list[Row]:
         )
         rows += shares
     rows += _where_lost(measured, SQUARE, SQUARE, 3)[0]
-    note = "“Almost all the losses occur at the intermediate nodes”: at least nine in ten"
-    rows += sentence("H6", "at relays", "lost at relays", "%", at_relays, of="hardest", low=90.0, note=note)
+    rows += REGISTER.rows("H6.at-relays", "at relays", "lost at relays", "%", at_relays)
     rows.extend(_over_wires(measured))
     return rows
 
@@ -183,37 +129,25 @@ def _with_either(name: str, cells: Mapping[str, Sample]) -> dict[str, Sample]:
 
 @dataclass(frozen=True)
 class Observation:
-    """Claims about bandwidth with a wait, over 802.11a and over wires alike: the same for each of the cells."""
+    """A sentence about bandwidth with a wait, over 802.11a and over wires alike: the same for each of the cells."""
 
+    key: str
     name: str
     cells: Mapping[str, Sample]
-    low: float
-    high: float | None
-    note: str
 
 
 def _observations(bandwidth: Mapping[tuple[int, int], Sample]) -> list[Observation]:
     return [
+        Observation("H6.one-ms-above-two", "1 KB", {"1 KB, 1 ms / 2 ms": bandwidth[1, 1] / bandwidth[1, 2]}),
         Observation(
-            "1 KB",
-            {"1 KB, 1 ms / 2 ms": bandwidth[1, 1] / bandwidth[1, 2]},
-            1.0,
-            None,
-            "“With ADU size of 1 KB, the bandwidth observed with a wait-time of 1 ms is higher than that observed with 2 ms”",
-        ),
-        Observation(
+            "H6.bandwidth-alike",
             "1 ms / 2 ms",
             {f"{adu} KB, 1 ms / 2 ms": bandwidth[adu, 1] / bandwidth[adu, 2] for adu in ADU_KB[1:]},
-            1 - NOISE,
-            1 + NOISE,
-            "“With ADU sizes of 2 KB and higher, the observed bandwidth […] is almost identical with a wait-time of 1 and 2 ms”; ±10 % is noise",
         ),
         Observation(
+            "H6.rises-with-size",
             "larger / smaller",
             _with_either("{wait} ms, larger / smaller", _rises(bandwidth)),
-            1.0,
-            None,
-            "“With either a 1 or 2 ms wait-time, the observed bandwidth increases as we increase the ADU size”: the median of the steps with each",
         ),
     ]
 
@@ -237,12 +171,11 @@ def _over_wires(measured: Measured) -> list[Row]:
         rows += [value("H6", WIRED + case, "bandwidth ratio", "", cell) for case, cell in one.cells.items()]
 
     def reproduced(*ratios: float) -> float:
-        return float(sum(one.low <= ratio <= (one.high or math.inf) for one, ratio in zip(seen, ratios, strict=True)))
+        return float(sum(REGISTER[one.key].holds(ratio) for one, ratio in zip(seen, ratios, strict=True)))
 
-    found = Sample.of(reproduced, *(hardest(one.cells.values(), one.low, one.high) for one in seen))
-    note = "“All four observations are reproducible with a wired network”, of which “the primary difference […] is the loss rate”: the three of bandwidth"
+    found = Sample.of(reproduced, *(REGISTER.picked(one.key, one.cells.values()) for one in seen))
     case = f"{WIRED}{len(seen)} observations of bandwidth"
-    rows.append(claim("H6", case, "reproduced", "", found, low=float(len(seen)), note=note))
+    rows.append(REGISTER.row("H6.wired", case, "reproduced", "", found))
     return rows
 
 
@@ -315,13 +248,14 @@ def _waits_note(table: Table) -> str:
     mended = [
         adu
         for adu in ADU_KB[1:]
-        if number(table, _held(adu, 2), "loss") <= SHARP * number(table, _waiting(adu, 0), "loss")
+        if number(table, _held(adu, 2), "loss")
+        <= REGISTER.limit("H6.wait-reduces-loss") * number(table, _waiting(adu, 0), "loss")
     ]
 
     def losses(cases: Sequence[str]) -> str:
         return ", ".join(significant(number(table, case, "loss"), 2) for case in cases)
 
-    idle = [adu for adu, fall in falls.items() if fall is not None and fall > SHARP]
+    idle = [adu for adu, fall in falls.items() if fall is not None and fall > REGISTER.limit("H6.wait-reduces-loss")]
     if not idle:
         return "A wait of 2 ms at least halves the loss at every size."
     return (

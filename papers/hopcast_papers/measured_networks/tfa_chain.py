@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from hopcast.channel import frame_error_rates, log_distance_gains
 from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import FACTOR, Row, sentence, value
+from hopcast.lab.rows import FACTOR, Row, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.statistics import mean
 from hopcast.theory import saturated_link_cycle
 from hopcast_papers.h2o.places import number
 from hopcast_papers.measured_networks.files import CHAIN_LINKS, CHAIN_TCP, chain_table, missing
+from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes.string import hops_text, kbps
 
 if TYPE_CHECKING:
@@ -228,8 +229,7 @@ def _rows(measured: Measured) -> list[Row]:
         for direction in DIRECTIONS
         for hops in HOPS[1:]
     }
-    note = "Each hop costs throughput"
-    return rows + sentence("R1", "", "TCP ratio", "", ratios, of="hardest", high=1.0, note=note)
+    return rows + REGISTER.rows("R1.hops", "", "TCP ratio", "", ratios)
 
 
 def _notes(table: Table) -> list[str]:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from hopcast.channel import log_distance_gains
 from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import Row, Sample, claim, value
+from hopcast.lab.rows import Row, Sample, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.statistics import mean
 from hopcast_papers.h2o.places import number
 from hopcast_papers.measured_networks.files import LINKS, Link, links, missing
+from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes.string import kbps
 
 if TYPE_CHECKING:
@@ -184,10 +185,9 @@ def _rows(measured: Measured) -> list[Row]:
         spread = math.sqrt(mean([each * each for each in residuals]))
         rows.append(value("R2", f"{name}, other half", "deviation", "dB", _one(spread), paper=fit.deviation, note=note))
         bias, bound = mean(residuals), NORMAL_95 * fit.deviation / math.sqrt(len(residuals))
-        note = "The other half's readings lie about the prediction: by no more than chance does (95 %)"
         case = f"{name}, other half"
         if theirs:
-            rows.append(claim("R2", case, "mean error", "dB", _one(bias), low=-bound, high=bound, note=note))
+            rows.append(REGISTER.row("R2.bias", case, "mean error", "dB", _one(bias), scale=bound))
         else:
             rows.append(value("R2", case, "mean error", "dB", _one(bias)))
         within = 100.0 * mean([float(abs(each) <= 1.645 * fit.deviation) for each in residuals])

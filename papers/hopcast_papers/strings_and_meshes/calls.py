@@ -13,11 +13,12 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from hopcast.lab.experiment import Amount, Case, Cells, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import FACTOR, POINTS, RESOLUTION, Row, Sample, claim, hardest, sentence, typical, value
+from hopcast.lab.rows import FACTOR, POINTS, Row, Sample, typical, value
 from hopcast.lab.sensitivity import FEW
 from hopcast.numbers import significant, with_interval
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import loss, number
+from hopcast_papers.register import REGISTER, RESOLUTION
 from hopcast_papers.strings_and_meshes.string import (
     ERRORS,
     FEC,
@@ -44,14 +45,10 @@ PCM, G729 = 64e3, 8e3
 """b/s: ITU-T G.711 and G.729."""
 DELAY_LIMIT = 0.150
 """Seconds: the delay of a call that most applications tolerate (ITU-T G.114)."""
-ACCEPTED = 2.0
-"""Per cent: the "generally accepted 1-2 %" (section 4.2)."""
 MONARCH_RUN = 900.0
 """Seconds: a run of CMU's Monarch project, whose extension of ns-2 the paper used (J. Broch and others, MobiCom 1998,
 section 3.3).
 """
-COLLAPSED = 0.10
-""""Collapses": to at most a tenth."""
 
 
 @dataclass(frozen=True)
@@ -284,14 +281,11 @@ def _p2_rows(measured: Measured) -> list[Row]:
     rows = _loss_rows("P2", measured, _TABLE_1, (0,), "Table 1")
     found = {key: loss(measured, _single(*key)) for key in product(TABLE_1, range(1, NODES))}
     more = {f"7 hops − 1 hop, {packet} B": found[packet, 7] - found[packet, 1] for packet in TABLE_1}
-    note = "“The loss ratio increases with the number of hops”: by 0.01 points or more"
-    rows += sentence("P2", "7 hops − 1 hop", "loss", "points", more, of="hardest", low=RESOLUTION, note=note)
-    far = hardest((found[packet, 7] for packet in TABLE_1), ACCEPTED, None)
-    note = "“More than few hops” lose more than “the generally accepted 1-2 %”"
-    rows.append(claim("P2", f"7 hops, the hardest of {len(TABLE_1)}", "loss", "%", far, low=ACCEPTED, note=note))
+    rows += REGISTER.rows("P2.more-hops", "7 hops − 1 hop", "loss", "points", more)
+    far = REGISTER.picked("P2.accepted", [found[packet, 7] for packet in TABLE_1])
+    rows.append(REGISTER.row("P2.accepted", f"7 hops, the hardest of {len(TABLE_1)}", "loss", "%", far))
     few = {f"{_single(packet, hops)}, few": found[packet, hops] for packet in TABLE_1 for hops in FEW_HOPS}
-    note = "“802.11 is suitable only for small ad-hoc networks with number of hops 2-3” (section 6): calls lose no more there than “the generally accepted 1-2 %”"
-    rows += sentence("P2", "2 and 3 hops", "loss", "%", few, of="hardest", high=ACCEPTED, note=note, in_passing=True)
+    rows += REGISTER.rows("P2.small-networks", "2 and 3 hops", "loss", "%", few)
     means = {packet: Sample.of(_mean, *(found[packet, hops] for hops in range(1, NODES))) for packet in TABLE_1}
     rows.append(value("P2", SMALLER, "loss", "points", means[300] - means[600]))
     spans = {p: Sample.of(_mean, *(outage(measured, _single(p, hops)) for hops in range(1, NODES))) for p in means}
@@ -351,7 +345,11 @@ def _p2_notes(table: Table) -> list[str]:
         "far more than the paper has.",
         f"Over two and three hops at most {significant(near(CHOSEN), 2)} % are lost, {significant(near(EAGER), 2)} % with a DSDV that tells at once and "
         f"{significant(near(KNOWN), 2)} % once routes are known"
-        + (": beyond 2 % it is the beginning alone." if near(KNOWN) <= ACCEPTED < near(CHOSEN) else "."),
+        + (
+            ": beyond 2 % it is the beginning alone."
+            if near(KNOWN) <= REGISTER.limit("P2.accepted") < near(CHOSEN)
+            else "."
+        ),
         f"How much that is of a call depends on its length, which the paper doesn't state: {MONARCH_RUN:g} s here. In the paper's table one hop "
         "loses 0.25 to 0.4 % and seven 4 to 6 %.",
         f"The loss of packets of 300 B less that of 600 B is {points('loss')} points, over one to seven hops. A call whose first packets are lost loses "
@@ -427,8 +425,7 @@ def _p3_rows(measured: Measured) -> list[Row]:
     more = {
         f"overlapping − apart, {packet} B": found["overlapping", packet] - found["apart", packet] for packet in PACKETS
     }
-    note = "“The first configuration produces the maximum overlaps”: it loses more (Tables 2 and 3)"
-    rows += sentence("P3", "overlapping − apart", "loss", "points", more, of="hardest", low=RESOLUTION, note=note)
+    rows += REGISTER.rows("P3.overlaps", "overlapping − apart", "loss", "points", more)
     for arrangement, packet in product(TABLES, (packet for packet in PACKETS if packet != 300)):
         gain = found[arrangement, 300] - found[arrangement, packet]
         note = "“300 bytes produces the best results”, which the paper's own tables contradict: 200 B in Table 2, 400 B in Table 3"
@@ -535,14 +532,11 @@ def _p4_rows(measured: Measured) -> list[Row]:
     residual = {key: kbps(measured, _named(_beside(*key), RESIDUAL)) for key in PAIRS}
     left = [residual[segment, window] / residual[1000, window] for window in (1, 2, 4) for segment in (2000, 4000)]
     rows.append(value("P4", f"large, the median of {len(left)}, {RESIDUAL.name}", "goodput ratio", "", typical(left)))
-    note = "“With a large packet size the TCP throughput is 0”: at most a tenth of that at 1 KB"
-    rows += sentence("P4", "large", "goodput ratio", "", large, of="typical", high=COLLAPSED, note=note)
+    rows += REGISTER.rows("P4.large", "large", "goodput ratio", "", large)
     gains = {f"{segment} B, window 4 / 1": rate[segment, 4] / rate[segment, 1] for segment in SMALL}
-    note = "“A larger window size increases the TCP throughput”"
-    rows += sentence("P4", "window 4 / 1", "goodput ratio", "", gains, of="hardest", low=1.0, note=note)
+    rows += REGISTER.rows("P4.window", "window 4 / 1", "goodput ratio", "", gains)
     more = {f"{segment} B, window 4 − 1": lost[segment, 4] - lost[segment, 1] for segment in SMALL}
-    note = "“It also increases the loss ratio for UDP packets”: by 0.01 points or more"
-    return rows + sentence("P4", "window 4 − 1", "loss", "points", more, of="hardest", low=RESOLUTION, note=note)
+    return rows + REGISTER.rows("P4.window-loss", "window 4 − 1", "loss", "points", more)
 
 
 def _p4_notes(table: Table) -> list[str]:

@@ -10,12 +10,12 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import NOISE, WHICH, Row, Sample, average, claim, ratio_of_means, sentence, value
+from hopcast.lab.rows import WHICH, Row, Sample, average, ratio_of_means, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import number
+from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes.string import (
-    BARELY,
     CHANNELS,
     ERRORS,
     FEC,
@@ -151,23 +151,18 @@ def _rows(measured: Measured) -> list[Row]:
         little[f"{case}, errors / ideal"] = mean[errors] / mean[ideal]
         percents[f"{case}, FEC / ideal"] = Sample.of(lambda ratio: 100.0 * ratio, mean[fec] / mean[ideal])
         silent[f"{case}, FEC, silent"] = _failed(bulk, fec)
-    note = f"Without FEC “barely able to transfer any packets, with throughput close to zero”: at most {BARELY:.0%}"
-    rows += sentence("P6", "errors / ideal", "bulk, mean, ratio", "", little, of="typical", high=BARELY, note=note)
+    rows += REGISTER.rows("P6.barely", "errors / ideal", "bulk, mean, ratio", "", little)
     rows += [value("P6", case, "bulk, mean", "%", percent) for case, percent in percents.items()]
     note = "“About 20 % to 50 % on average of the throughput without any errors”"
     rows.append(
         value("P6", f"FEC / ideal, the mean of {len(percents)}", "bulk, mean", "%", average(percents.values()), low=20.0, high=50.0, note=note)
     )  # fmt: skip
-    note = "FEC “allows all connection to transfer data”"
-    rows += sentence(
-        "P6", "FEC", "bulk connections without a packet", "", silent, of="hardest", high=0.0, note=note
-    )  # fmt: skip
+    rows += REGISTER.rows("P6.fec-all", "FEC", "bulk connections without a packet", "", silent)  # fmt: skip
     larger = {
         f"{rate:g} kb/s, {channel}, 1000 B / 200 B": mean[1000, rate, channel] / mean[200, rate, channel]
         for rate, channel in product(RATES, CHANNELS)
     }
-    note = "“Larger packet sizes show better throughput”"
-    rows += sentence("P6", "1000 B / 200 B", "bulk, mean, ratio", "", larger, of="typical", low=1.0, note=note)
+    rows += REGISTER.rows("P6.segments", "1000 B / 200 B", "bulk, mean, ratio", "", larger)
     low, high = (_failed(bulk, (200, rate, ERRORS), MIDDLE) for rate in RATES)
     case = "200 B, errors, middle"
     rows.append(value("P6", f"{case}, 23.3 kb/s", "connections without a packet", "", low))
@@ -175,24 +170,12 @@ def _rows(measured: Measured) -> list[Row]:
         found = [kbps(measured, _beside((200, RATES[1], ERRORS), setting), at) for at in MIDDLE]
         silent_then = Sample.of(lambda *each: float(sum(rate == 0.0 for rate in each)), *found)
         rows.append(value("P6", f"{case}, 233.3 kb/s, {setting}", "connections without a packet", "", silent_then))
-    note = "Without FEC “as load increases, […] some middle TCP connections fail completely for small packet sizes”"
-    rows.append(claim("P6", f"{case}, 233.3 kb/s", "connections without a packet", "", high, low=1.0, note=note))
+    rows.append(REGISTER.row("P6.middle-fails", f"{case}, 233.3 kb/s", "connections without a packet", "", high))
     interfering = {
         f"{segment} B, {rate:g} kb/s, FEC / ideal": constant[segment, rate, FEC] / constant[segment, rate, IDEAL]
         for segment, rate in product(SEGMENTS, RATES)
     }
-    note = "With FEC “wireless errors also affect the throughput of interfering traffic and lower it considerably”: by more than 10 %"
-    rows += sentence(
-        "P6",
-        "FEC / ideal",
-        "constant rate, mean, ratio",
-        "",
-        interfering,
-        of="typical",
-        high=1 - NOISE,
-        note=note,
-        in_passing=True,
-    )
+    rows += REGISTER.rows("P6.interfering", "FEC / ideal", "constant rate, mean, ratio", "", interfering)
     for segment in SEGMENTS:
         for channel in (IDEAL, FEC):
             ratio = mean[segment, RATES[0], channel] / mean[segment, RATES[1], IDEAL]
@@ -215,11 +198,7 @@ def _more(fec: Mapping[tuple[int, int], Sample], ideal: Mapping[tuple[int, int],
     ratios = {
         f"{segment} B, {MORE}, {at + 1}": ratio_of_means(fec[segment, at], ideal[segment, at]) for segment, at in fec
     }
-    note = (
-        "“In some cases, throughput of bulk connections with FEC is even better than their throughput would without any errors”: the "
-        "connection with the largest ratio of means; a single run shows one with more by chance"
-    )
-    rows = sentence("P6", MORE, "goodput ratio", "", ratios, of="best", low=1.0, note=note)
+    rows = REGISTER.rows("P6.fec-above-ideal", MORE, "goodput ratio", "", ratios)
     share = {
         segment: ratio_of_means(*(average(of[segment, at] for at in BULK) for of in (fec, ideal))).mean
         for segment in SEGMENTS

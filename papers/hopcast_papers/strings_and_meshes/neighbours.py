@@ -11,10 +11,11 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import Row, Sample, average, hardest, sentence, value
+from hopcast.lab.rows import Row, Sample, average, value
 from hopcast.numbers import significant
 from hopcast.theory import jain
 from hopcast_papers.h2o.places import number
+from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes.string import (
     CHANNELS,
     ERRORS,
@@ -47,11 +48,7 @@ MIDDLE = ("2-3", "3-4")
 """Nodes that section 4.3 calls the middle ones."""
 LONG_KBPS = 1.0
 """kb/s: "a very low rate (about 1 kbps)"."""
-PASSES = 1.0
-"""Segments delivered in a run, on average: a connection with fewer counts as not able to transfer data."""
 RESIDUAL = f"1000 B, no RTS, {LEFT_BER:g} of the bits wrong"
-FAILS = 0.05
-"""A connection over many hops "fails" compared with those over one hop: at most this share of their mean."""
 DELIVERED = "segments delivered in a run"
 WINDOWS = (NS2_WINDOW, 1)
 """Segments: the chosen size, and alternatives."""
@@ -145,46 +142,34 @@ def _rows(measured: Measured) -> list[Row]:
     rates = [rate[key, LONG] for key in chosen]
     rows.append(value("P5", f"{LONG}, the mean of {len(rates)}", "goodput", "kb/s", average(rates)))
     passed = {f"{_short(*key)}, {LONG}": _segments(measured, key) for key in chosen}
-    note = (
-        "“In all cases, the single multihop connection is able to transfer data, but at a very low rate (about 1 kbps)”: a segment in a run or more; the "
-        "rates stand beside 1 kb/s"
-    )
-    rows += sentence("P5", LONG, DELIVERED, "", passed, of="hardest", low=PASSES, note=note)
+    rows += REGISTER.rows("P5.passes-data", LONG, DELIVERED, "", passed)
     shares = {f"{_short(*key)}, window {NS2_WINDOW}": rate[key, LONG] / mean[key] for key in chosen}
-    note = (
-        f"“A multihop connection fails in the presence of many single hop transfers”: at most {FAILS:.0%} of their mean"
-    )
-    rows += sentence("P5", "", f"{LONG} / mean over one hop", "", shares, of="hardest", high=FAILS, note=note)
+    rows += REGISTER.rows("P5.multihop-fails", "", f"{LONG} / mean over one hop", "", shares)
     affected = {}
     for segment, rts, channel, window in chosen:
         alone = kbps(measured, _alone(segment, rts, channel))
         # There are more replications of those together than of one alone, whose mean stands for it.
-        affected[f"{_short(segment, rts, channel, window)}, the most / alone"] = hardest(
-            (
+        affected[f"{_short(segment, rts, channel, window)}, the most / alone"] = REGISTER.picked(
+            "P5.single-hops",
+            [
                 Sample.of(lambda rate, of=alone.mean: rate / of if of else math.nan, each)
                 for each in short[segment, rts, channel, window]
-            ),
-            None,
-            1.0,
+            ],
         )
-    note = "“Since all nodes are active at the same time, the performance of single hop connections is also affected”: each has less than one alone"
-    rows += sentence("P5", "one hop", "goodput ratio", "", affected, of="hardest", high=1.0, note=note, in_passing=True)
+    rows += REGISTER.rows("P5.single-hops", "one hop", "goodput ratio", "", affected)
     larger = {
         f"no RTS, {channel}, 1000 B / 200 B": total[1000, False, channel, NS2_WINDOW]
         / total[200, False, channel, NS2_WINDOW]
         for channel in CHANNELS
     }
-    note = "“Where RTS/CTS is not used, […] large packet sizes result in larger total throughput” (Figs. 4(a), (c))"
-    rows += sentence("P5", "1000 B / 200 B", "total ratio", "", larger, of="hardest", low=1.0, note=note)
+    rows += REGISTER.rows("P5.segments", "1000 B / 200 B", "total ratio", "", larger)
     lower, unfair = {}, {}
     for segment, channel in product(SEGMENTS, CHANNELS):
         off, on = (segment, False, channel, NS2_WINDOW), (segment, True, channel, NS2_WINDOW)
         lower[f"{segment} B, {channel}, RTS / no RTS"] = total[on] / total[off]
         unfair[f"{segment} B, {channel}, RTS − no RTS"] = fair[on] - fair[off]
-    note = "“Use of RTS/CTS reduces throughput”"
-    rows += sentence("P5", "RTS / no RTS", "total ratio", "", lower, of="hardest", high=1.0, note=note)
-    note = "RTS/CTS “does not improve fairness”"
-    rows += sentence("P5", "RTS − no RTS", "Jain's index", "", unfair, of="typical", high=0.0, note=note)
+    rows += REGISTER.rows("P5.rts-throughput", "RTS / no RTS", "total ratio", "", lower)
+    rows += REGISTER.rows("P5.rts-fairness", "RTS − no RTS", "Jain's index", "", unfair)
     gains = {
         f"{segment} B, no RTS, FEC − {other}": middle[segment, False, FEC, NS2_WINDOW]
         - middle[segment, False, other, NS2_WINDOW]
@@ -195,16 +180,13 @@ def _rows(measured: Measured) -> list[Row]:
         f"{segment} B, no RTS, errors / ideal": total[segment, rts, ERRORS, window] / total[segment, rts, IDEAL, window]
         for segment, rts, window in plain
     }
-    note = "“Because of errors, a single connection is never able to fully capture the channel […]. This results in reduced overall throughput”"
-    rows += sentence("P5", "errors / ideal", "total ratio", "", less, of="hardest", high=1.0, note=note)
+    rows += REGISTER.rows("P5.errors-throughput", "errors / ideal", "total ratio", "", less)
     fairer = {
         f"{segment} B, no RTS, errors − ideal": fair[segment, rts, ERRORS, window] - fair[segment, rts, IDEAL, window]
         for segment, rts, window in plain
     }
-    note = "Errors: “reduced overall throughput, and better fairness”"
-    rows += sentence("P5", "errors − ideal", "Jain's index", "", fairer, of="hardest", low=0.0, note=note)
-    note = "“FEC at 60% efficiency is more fair to middle connections […] when compared to a situation either with or without errors” (Figs. 4(a), (c))"
-    return rows + sentence("P5", "FEC", "middle / mean over one hop, more", "", gains, of="hardest", low=0.0, note=note)
+    rows += REGISTER.rows("P5.errors-fairness", "errors − ideal", "Jain's index", "", fairer)
+    return rows + REGISTER.rows("P5.fec-middle", "FEC", "middle / mean over one hop, more", "", gains)
 
 
 def _notes(table: Table) -> list[str]:

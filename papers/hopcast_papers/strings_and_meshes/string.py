@@ -13,11 +13,12 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import Row, Sample, average, sentence, value
+from hopcast.lab.rows import Row, Sample, average, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import mbps, number
 from hopcast_papers.ns2 import LEAST_RTO, MIN_RTO
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,14 +46,6 @@ LEFT_BER = 5e-5
 """Share of bits that FEC might leave wrong, varied: the paper's code leaves 10⁻⁶, and hopcast's none."""
 NS2_WINDOW = 20
 """Segments: ns-2's `window_`."""
-BARELY = 0.05
-""""Barely able", "close to zero": at most this share of the ideal channel's throughput."""
-VERY_LOW = 0.10
-""""A very low throughput": at most this share of the ideal channel's throughput."""
-
-MUCH_LESS = 0.5
-""""Much degraded": at most half."""
-
 HOPS = (1, 2, 3, 4, 5, 6)
 SEGMENTS = (200, 1000)
 WINDOWS = (1, 2, 4, NS2_WINDOW)
@@ -278,15 +271,14 @@ def _rows(measured: Measured) -> list[Row]:
         )
         for hops, rts, channel in product(HOPS, (False, True), CHANNELS)
     }
-    rows.extend(_tendency("segments", longer, low=1.0, note="“A larger segment size produces better results” (Fig. 1)"))
+    rows.extend(_tendency("P1.segments", "segments", longer))
     guarded = {
         f"{hops_text(hops)}, {segment} B, window 1, {channel}, RTS / no RTS": _over(
             goodput[hops, segment, 1, True, channel], goodput[hops, segment, 1, False, channel]
         )
         for hops, segment, channel in product(HOPS, SEGMENTS, CHANNELS)
     }
-    note = "“The system performs better without collision avoidance” (Fig. 1)"
-    rows.extend(_tendency("RTS/CTS", guarded, high=1.0, note=note))
+    rows.extend(_tendency("P1.rts", "RTS/CTS", guarded))
     far = HOPS[-1]
     gains = {}
     for segment, rts, channel, window in product(SEGMENTS, (False, True), CHANNELS, WINDOWS[1:]):
@@ -297,8 +289,7 @@ def _rows(measured: Measured) -> list[Row]:
         case = f"{segment} B, {rts_text(rts)}, {channel}, window {window}"
         rows.append(value("P1", f"{hops_text(far)}, {case} / 1", "goodput ratio", "", _finite(wide)))
         gains[f"6 hops − 1 hop, {case} / 1"] = wide - near
-    note = "“As number of hops increases, the use of larger window size results in increase in throughput” (Figs. 2, 3)"
-    rows.extend(_tendency("windows", gains, low=0.0, note=note, metric="gain of the window"))
+    rows.extend(_tendency("P1.windows", "windows", gains, "gain of the window"))
     shares = {
         f"{hops_text(hops)}, {segment} B, window 1, {rts_text(rts)}, errors / ideal": every[
             hops, segment, 1, rts, ERRORS
@@ -306,8 +297,7 @@ def _rows(measured: Measured) -> list[Row]:
         / every[hops, segment, 1, rts, IDEAL]
         for hops, segment, rts in product(FAR, SEGMENTS, (False, True))
     }
-    note = f"With errors connections “are barely able to transfer packets more then 4 hops away” (Fig. 1): at most {BARELY:.0%}"
-    rows.extend(_tendency("errors", shares, high=BARELY, note=note))
+    rows.extend(_tendency("P1.errors", "errors", shares))
     shares = {
         f"{hops_text(hops)}, 1000 B, window {window}, {rts_text(rts)}, errors / ideal with window 1": every[
             hops, 1000, window, rts, ERRORS
@@ -315,16 +305,14 @@ def _rows(measured: Measured) -> list[Row]:
         / every[hops, 1000, 1, rts, IDEAL]
         for hops, window, rts in product(FAR, (4, NS2_WINDOW), (False, True))
     }
-    note = f"Large windows and segments pass, “at a very low throughput” (Figs. 3(c), (d)): above 0, at most {VERY_LOW:.0%}"
-    rows.extend(_tendency("errors, large windows", shares, low=1e-4, high=VERY_LOW, note=note))
+    rows.extend(_tendency("P1.errors-large", "errors, large windows", shares))
     bigger = {}
     for segment, window, rts, channel in product(SEGMENTS, WINDOWS, (False, True), CHANNELS):
         few_hops, many_hops = (
             average(goodput[hops, segment, window, rts, channel] for hops in group) for group in (FEW_HOPS, MANY_HOPS)
         )
         bigger[_bigger(segment, window, rts, channel)] = _over(many_hops, few_hops)
-    note = f"“A bigger network results in a much degraded performance” than that of 2 and 3 hops (section 6), TCP: at most {MUCH_LESS:.0%}"
-    rows.extend(_tendency("4 to 6 / 2 and 3 hops", bigger, high=MUCH_LESS, note=note, in_passing=True))
+    rows.extend(_tendency("P1.bigger-network", "4 to 6 / 2 and 3 hops", bigger))
     for segment, rts in product(SEGMENTS, (False, True)):
         ratio = goodput[1, segment, 1, rts, FEC] / goodput[1, segment, 1, rts, IDEAL]
         case = f"1 hop, {segment} B, window 1, {rts_text(rts)}, FEC / ideal"
@@ -343,20 +331,9 @@ def _finite(ratio: Sample) -> Sample:
     return ratio if all(map(math.isfinite, ratio.values)) else Sample((math.nan,) * len(ratio.values))
 
 
-def _tendency(
-    case: str,
-    cells: Mapping[str, Sample],
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    note: str,
-    metric: str = "goodput ratio",
-    in_passing: bool = False,
-) -> list[Row]:
+def _tendency(key: str, case: str, cells: Mapping[str, Sample], metric: str = "goodput ratio") -> list[Row]:
     """A sentence about all these cells, in which some connections with errors may have delivered nothing."""
-    return sentence(
-        "P1", case, metric, "", cells, of="typical", low=low, high=high, note=note, shown=_finite, in_passing=in_passing
-    )
+    return REGISTER.rows(key, case, metric, "", cells, shown=_finite)
 
 
 def _notes(table: Table) -> list[str]:

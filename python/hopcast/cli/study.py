@@ -133,10 +133,12 @@ def _print(study: Study, as_json: bool, out: str | None) -> None:
     if as_json:
         click.echo(json.dumps(study.document(), ensure_ascii=False, allow_nan=False).encode())
     else:
-        from hopcast.cli.tables import print_rows, print_sensitivity
+        from hopcast.cli.tables import print_register, print_rows, print_sensitivity
+        from hopcast.lab.installed import registers
 
         if study.rows:
             print_rows(study.rows)
+            print_register(registers(), study.rows)
         if study.sensitivity:
             print_sensitivity(study.sensitivity)
         for experiment, verdict in study.verdicts().items():

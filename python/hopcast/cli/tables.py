@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from hopcast.compare import Comparison
+    from hopcast.lab.register import Register
     from hopcast.lab.rows import Row
     from hopcast.lab.sensitivity import Sensitivity
     from hopcast.results import Result
@@ -100,6 +101,19 @@ def print_rows(rows: list[Row]) -> None:
             verdict = Text(f"remark: {name}" if row.remark else name, style=VERDICT_STYLES[name])
             lines.append([row.experiment, row.case, row.metric, row.paper_text(), row.measured_text(), verdict])
     _print(("id", "case", "metric", "paper", "measured", "verdict"), lines, numbers=(3, 4))
+
+
+def print_register(registers: Sequence[Register], rows: Sequence[Row]) -> None:
+    """Print the sentences that these rows judge, with the line of each."""
+    lines: list[list[str | Text]] = []
+    for said in (said for register in registers for said in register.values()):
+        row = said.row_among(row for row in rows if row.experiment == said.experiment)
+        if row is not None:
+            verdict = row.remark or row.verdict
+            cells = (said.id, said.section, said.measured, said.of or "", said.line())
+            lines.append([*cells, Text(verdict, style=VERDICT_STYLES[verdict])])
+    if lines:
+        _print(("sentence", "where", "measured", "cells", "line", "verdict"), lines, numbers=(4,))
 
 
 def print_sensitivity(found: Sequence[Sensitivity]) -> None:

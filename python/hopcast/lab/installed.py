@@ -19,6 +19,7 @@ from typing import Literal
 from hopcast.errors import HopcastError
 from hopcast.lab.experiment import AMOUNTS, Experiment
 from hopcast.lab.own import load_file
+from hopcast.lab.register import Register
 from hopcast.lab.sensitivity import Unsaid
 from hopcast.lab.variant import Variant
 
@@ -38,6 +39,8 @@ class Collection:
     """In the order of the report."""
     unsaid: Sequence[Unsaid] = ()
     """Parameters that the papers do not state, which `hopcast study sensitivity` varies."""
+    register: Register | None = None
+    """The sentences that the studies judge."""
 
 
 class CollectionError(HopcastError):
@@ -80,6 +83,11 @@ def experiments() -> dict[str, Experiment]:
 def unsaid() -> list[Unsaid]:
     """The parameters that papers leave unstated, of all installed packages. Raises `CollectionError`."""
     return [one for collection in collections() for one in collection.unsaid]
+
+
+def registers() -> list[Register]:
+    """The registers of all installed packages. Raises `CollectionError`."""
+    return [collection.register for collection in collections() if collection.register is not None]
 
 
 def find(name: str) -> list[Experiment]:

@@ -22,12 +22,6 @@ FACTOR = 1.5
 """A measured value within this factor of the paper's agrees with it."""
 POINTS = 5.0
 """A measured percentage within this number of points of the paper's agrees with it."""
-NOISE = 0.10
-"""Experimental noise in paper H (its section IV): two numbers that differ by less count as equal."""
-UNAFFECTED = 1.0
-"""Points: a loss that changes by less counts as unaffected; the papers give no number."""
-RESOLUTION = 0.01
-"""Points: the last digit of the papers' tables of losses. A rise is at least this large."""
 
 Verdict = Literal["holds", "fails", "within", "differs", "inconclusive", "measured"]
 RANK = {"fails": 0, "differs": 0, "inconclusive": 1, "within": 2, "holds": 2}

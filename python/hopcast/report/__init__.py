@@ -16,13 +16,13 @@ from hopcast import tables
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
 from hopcast.lab.experiment import AMOUNTS, Amount, Cells, Experiment, Parameter, Table
-from hopcast.lab.installed import experiments
+from hopcast.lab.installed import experiments, registers
 from hopcast.lab.raised import listed, told
 from hopcast.lab.rows import RANK, Row
 from hopcast.lab.sensitivity import Sensitivity
 from hopcast.lab.tally import Tally
 from hopcast.output import prepared, write_bytes, write_text
-from hopcast.report import conversations, html
+from hopcast.report import conversations, html, register
 from hopcast.report.documents import (
     NoDocument,
     WrongDocument,
@@ -81,6 +81,7 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
         unsaid = [Sensitivity(**fields) for fields in study.get("sensitivity", ())]
         body += _sensitivity(unsaid, {experiment.id for experiment, _ in found})
         body += _experiments(AMOUNTS[study["amount"]], study["verdicts"], found)
+        body += register.section(registers(), {experiment.id: rows for experiment, rows in found})
     body += _provenance(study, [document for document in (film, run) if document is not None])
     path = root / "report.html"
     with prepared(root, (path.name,)):
