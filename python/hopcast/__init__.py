@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hopcast.extensions import Extensions
     from hopcast.results import Result, run
     from hopcast.scenario import Scenario
+    from hopcast.sweep import Sweep, open_sweep
 
 __all__ = [
     "Extensions",
@@ -29,8 +30,10 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Sweep",
     "__version__",
     "lab",
+    "open_sweep",
     "run",
 ]
 
@@ -40,6 +43,8 @@ _HOMES = {
     "Result": "hopcast.results",
     "run": "hopcast.results",
     "Scenario": "hopcast.scenario",
+    "Sweep": "hopcast.sweep",
+    "open_sweep": "hopcast.sweep",
 }
 """The module of each public name; the other names are in `hopcast.errors`."""
 

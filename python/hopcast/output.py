@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -70,16 +71,20 @@ def write_bytes(path: str | os.PathLike[str], octets: bytes) -> None:
     write(path, lambda file: file.write(octets))
 
 
-def write(path: str | os.PathLike[str], fill: Callable[[IO[bytes]], object]) -> None:
-    """Write a file with `fill` under a temporary name, and rename it when it is complete. Raises `RunError`."""
+def write(path: str | os.PathLike[str], fill: Callable[[IO[bytes]], object], *, sync: bool = True) -> None:
+    """Write a file with `fill` under a temporary name, and rename it when it is complete. Without `sync`, a crash of the
+    machine may leave a file that is cut off. Raises `RunError`.
+    """
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    # Processes of other machines may have the same number, and write to the same folder.
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
         try:
             with open(temporary, "wb") as file:
                 fill(file)
                 file.flush()
-                os.fsync(file.fileno())
+                if sync:
+                    os.fsync(file.fileno())
             os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)

@@ -99,7 +99,7 @@ class Scenario:
             return cls._of(_Source("toml", source, "<text>", ".", folders, changes, models))
         path = os.fspath(source)
         directory = os.path.dirname(path) or "."
-        return cls._of(_Source("toml", _read(path), _shown(path), directory, folders, changes, models))
+        return cls._of(_Source("toml", read_text(path), _shown(path), directory, folders, changes, models))
 
     def set(self, key: str, value: object) -> Scenario:
         """Return a copy with another value, as in `set("flows.bulk.transport.window", 8)`.
@@ -109,6 +109,16 @@ class Scenario:
         """
         change = f"{key}={_toml(_plain(value, key), key)}"
         return self._of(self._source._replace(overrides=(*self._source.overrides, change)))
+
+    def set_all(self, values: Mapping[str, object]) -> Scenario:
+        """Return a copy with several other values, which are checked together. Raises `ScenarioError`."""
+        changes = [f"{key}={_toml(_plain(value, key), key)}" for key, value in values.items()]
+        return self._of(self._source._replace(overrides=(*self._source.overrides, *changes)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle what it was made from, with full paths, so that another process can make it again."""
+        folders = [os.path.abspath(folder) for folder in self.folders()]
+        return _made_again, (self._source._replace(directory=folders[0], traces=tuple(folders[1:])), self._digests)
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Every value in force: its key, the value with its unit, and its source."""
@@ -217,6 +227,16 @@ class _Source(NamedTuple):
     extensions: tuple[Entry, ...]
 
 
+def _made_again(source: _Source, digests: tuple[str, ...]) -> Scenario:
+    """A scenario from a pickle. Raises `ScenarioError` if it finds other traces than the original."""
+    scenario = Scenario._of(source)
+    if scenario.digests() != digests:
+        raise ScenarioError(
+            source.file, "", None, "this process finds other traces than the one that made the scenario"
+        )
+    return scenario
+
+
 def _entries(
     extensions: Extensions | None, congestion: Mapping[str, Callable[..., CongestionControl]] | None
 ) -> tuple[Entry, ...]:
@@ -240,7 +260,8 @@ MB.
 """
 
 
-def _read(path: str) -> str:
+def read_text(path: str) -> str:
+    """The text of a file of at most `MAX_BYTES`. Raises `ScenarioError`."""
     try:
         # A pipe or a device may have no end, or keep us waiting for its beginning.
         if not stat.S_ISREG(mode := os.stat(path).st_mode):

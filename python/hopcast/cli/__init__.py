@@ -22,7 +22,20 @@ COMPLETION = "_HOPCAST_COMPLETE"
 class Commands(click.Group):
     """The commands by name, each in a separate module that click loads on the first call."""
 
-    names = ("run", "study", "report", "compare", "emulate", "node", "probe", "stream", "key", "init", "schema")
+    names = (
+        "run",
+        "study",
+        "sweep",
+        "report",
+        "compare",
+        "emulate",
+        "node",
+        "probe",
+        "stream",
+        "key",
+        "init",
+        "schema",
+    )
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.names)
@@ -32,6 +45,8 @@ class Commands(click.Group):
             from hopcast.cli.run import command
         elif name == "study":
             from hopcast.cli.study import command
+        elif name == "sweep":
+            from hopcast.cli.sweep import command
         elif name == "report":
             from hopcast.cli.report import command
         elif name == "compare":

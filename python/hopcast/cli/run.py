@@ -62,7 +62,9 @@ def command(
     """Simulate a scenario."""
     if pcap and out is None:
         raise click.UsageError("--pcap needs --out, a folder for the captures.")
-    wanted = Scenario.from_toml(_path(scenario), overrides=overrides, traces=traces, extensions=_extensions(extensions))
+    wanted = Scenario.from_toml(
+        _path(scenario), overrides=overrides, traces=traces, extensions=load_extensions(extensions)
+    )
     first = wanted.seed if seed is None else seed
     if first + replications > 2**64:
         raise click.UsageError(f"--seed {first}: with --replications {replications} the last seed exceeds 2^64 - 1.")
@@ -115,7 +117,8 @@ def _path(argument: str) -> str:
     return argument
 
 
-def _extensions(sources: tuple[str, ...]) -> Extensions | None:
+def load_extensions(sources: tuple[str, ...]) -> Extensions | None:
+    """The models that options name; `None` without options."""
     if not sources:
         return None
     from hopcast.extensions import load_all

@@ -60,6 +60,18 @@ class Run:
     place: str = ""
     """Name of the run in messages."""
 
+    def simulate(self, progress: Progress | None) -> str:
+        """Simulate it in this thread, and return the JSON text of its document. Raises `RunError`."""
+        return _document(self, self.result(progress))
+
+    def result(self, progress: Progress | None) -> Result:
+        """Simulate it in this thread. Raises `RunError`."""
+        try:
+            return run(self.scenario, seed=self.seed, threads=1, progress=progress)
+        except ScenarioError as error:
+            # Of this seed alone: with another one there may be a path, say.
+            raise RunError(f"{self.place}: {error}") from error
+
 
 def runs_of(
     scenario: Scenario, seeds: Iterable[int], observe: Observe | None = None, place: str = ""
@@ -190,14 +202,10 @@ class Threads:
             with self._lock:
                 self._done[key] = done
 
-        try:
-            result = run(one.scenario, seed=one.seed, threads=1, progress=progress)
-        except ScenarioError as error:
-            # Of this seed alone: with another one there may be a path, say.
-            raise RunError(f"{one.place}: {error}") from error
+        text = one.simulate(progress)
         with self._lock:
             self._done[key] = one.scenario.duration_s
-        return _document(one, result)
+        return text
 
 
 def _document(one: Run, result: Result) -> str:

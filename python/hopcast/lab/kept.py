@@ -113,12 +113,25 @@ class KeptRuns:
 
 def _name(scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
     """The key of a run; `None` if its observer or a model can't be identified."""
+    of_all = identity(scenario, observe)
+    return None if of_all is None else name_of(of_all, seed)
+
+
+def identity(scenario: Scenario, observe: Observe | None = None) -> str | None:
+    """Digest of all that decides the results of a scenario, except the seed; `None` if its observer or a model can't be
+    identified.
+    """
     code = ["" if observe is None else _code(observe), *(_code(model) for _, _, model in scenario.extensions())]
     if None in code:
         return None
     names = [entry[:2] for entry in scenario.extensions()]
-    parts = [build(), scenario.sha256, scenario.digests(), seed, names, code]
+    parts = [build(), scenario.sha256, scenario.digests(), names, code]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def name_of(identity: str, seed: int) -> str:
+    """The name of the run with this seed: runs with equal names have equal results."""
+    return hashlib.sha256(f"{identity} {seed}".encode()).hexdigest()
 
 
 @functools.cache
