@@ -1,6 +1,6 @@
 //! Probability of correct bits, as a table.
 
-use super::{dsss, ofdm};
+use super::{dsss, ldpc, ofdm};
 use crate::phy::Encoding;
 
 /// Probability that a bit is received, by the ratio of signal to noise and interference.
@@ -26,6 +26,10 @@ impl SuccessCurve {
             Encoding::Ofdm { constellation, code } => {
                 let weights = ofdm::Weights::new(constellation, code);
                 Self::tabulate(|ratio| weights.ln_success(ratio))
+            }
+            Encoding::OfdmLdpc { constellation, code } => {
+                let words = ldpc::Codewords::new(constellation, code);
+                Self::tabulate(|ratio| words.ln_success(ratio))
             }
         }
     }
@@ -81,7 +85,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::phy::{DataRate, Framing, Standard};
+    use crate::phy::{CodeRate, Constellation, DataRate, Framing, Standard};
     use crate::units::Decibel;
 
     /// Frames of 802.11g at this rate in Mb/s, which has those of 802.11b and, silence apart, of 802.11a.
@@ -120,6 +124,58 @@ mod tests {
                 let ours = decibels_for(mbps, 0.1, octets);
                 assert!((ours - published).abs() < 0.25, "{mbps} Mb/s, {octets} octets: {ours} dB for {published} dB");
             }
+        }
+    }
+
+    /// The same tables at the modulations that later standards add, with the convolutional code.
+    #[test]
+    fn larger_constellations_agree_with_link_simulations() {
+        use CodeRate::{FiveSixths, ThreeQuarters};
+        use Constellation::{Qam64, Qam256};
+        for (constellation, code, long, short) in [
+            (Qam64, FiveSixths, 19.58, 18.06),
+            (Qam256, ThreeQuarters, 23.65, 21.68),
+            (Qam256, FiveSixths, 25.10, 23.24),
+        ] {
+            let curve = SuccessCurve::new(Encoding::Ofdm { constellation, code });
+            for (octets, published) in [(1_458.0, long), (32.0, short)] {
+                let ours = Decibel::from_ratio(curve.ratio_for(0.1, 8.0 * octets)).0;
+                let name = format!("{constellation:?} {code:?}, {octets} octets");
+                assert!((ours - published).abs() < 0.4, "{name}: {ours} dB for {published} dB");
+            }
+        }
+    }
+
+    /// Link simulations with the standard's codes, published with ns-3 as `AwgnErrorTableLdpc1458`: the ratio in dB at which a
+    /// tenth of frames of 1458 bytes is lost. Ours is that of the best code of their length.
+    #[test]
+    fn parity_checks_are_as_good_as_the_best_code_and_no_better() {
+        use CodeRate::{FiveSixths, Half, ThreeQuarters, TwoThirds};
+        use Constellation::{Bpsk, Qam16, Qam64, Qam256, Qam1024, Qpsk};
+        for (constellation, code, published) in [
+            (Bpsk, Half, -0.67),
+            (Qpsk, Half, 2.34),
+            (Qpsk, ThreeQuarters, 4.81),
+            (Qam16, Half, 7.87),
+            (Qam16, ThreeQuarters, 10.89),
+            (Qam64, TwoThirds, 15.08),
+            (Qam64, ThreeQuarters, 16.46),
+            (Qam64, FiveSixths, 17.99),
+            (Qam256, ThreeQuarters, 21.64),
+            (Qam256, FiveSixths, 23.47),
+            (Qam1024, ThreeQuarters, 26.78),
+            (Qam1024, FiveSixths, 28.86),
+        ] {
+            let ratio =
+                |encoding, loss| Decibel::from_ratio(SuccessCurve::new(encoding).ratio_for(loss, 8.0 * 1_458.0)).0;
+            let ours = ratio(Encoding::OfdmLdpc { constellation, code }, 0.1);
+            let gap = published - ours;
+            assert!((0.9..2.2).contains(&gap), "{constellation:?} {code:?}: {gap} dB");
+            // A steeper edge than that of the convolutional code, at a lower ratio.
+            let steep = |encoding| ratio(encoding, 0.01) - ratio(encoding, 0.5);
+            let convolutional = Encoding::Ofdm { constellation, code };
+            assert!(ours < ratio(convolutional, 0.1));
+            assert!(steep(Encoding::OfdmLdpc { constellation, code }) < steep(convolutional));
         }
     }
 

@@ -14,6 +14,7 @@
 mod curve;
 mod dsss;
 mod gilbert_elliott;
+mod ldpc;
 mod noise;
 mod ofdm;
 mod packet;

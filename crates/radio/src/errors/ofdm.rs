@@ -25,6 +25,8 @@ impl Constellation {
             Self::Qpsk => 1.0 / 2.0,
             Self::Qam16 => 1.0 / 10.0,
             Self::Qam64 => 1.0 / 42.0,
+            Self::Qam256 => 1.0 / 170.0,
+            Self::Qam1024 => 1.0 / 682.0,
         }
     }
 
@@ -35,6 +37,8 @@ impl Constellation {
             Self::Bpsk | Self::Qpsk => &[(1, 1.0)],
             Self::Qam16 => &[(1, 3.0 / 4.0), (4, 1.0 / 4.0)],
             Self::Qam64 => &[(1, 7.0 / 12.0), (4, 3.0 / 12.0), (9, 1.0 / 12.0), (16, 1.0 / 12.0)],
+            Self::Qam256 => &QAM_256,
+            Self::Qam1024 => &QAM_1024,
         }
     }
 }
@@ -52,18 +56,44 @@ impl CodeRate {
             Self::Half => (10, &HALF),
             Self::TwoThirds => (6, &TWO_THIRDS),
             Self::ThreeQuarters => (5, &THREE_QUARTERS),
+            Self::FiveSixths => (4, &FIVE_SIXTHS),
         }
     }
 
     /// Data bits of a period of the puncturing.
     fn period(self) -> f64 {
-        match self {
-            Self::Half => 1.0,
-            Self::TwoThirds => 2.0,
-            Self::ThreeQuarters => 3.0,
-        }
+        f64::from(self.ratio().0)
     }
 }
+
+const QAM_256: [(usize, f64); 8] = [
+    (1, 15.0 / 32.0),
+    (4, 7.0 / 32.0),
+    (9, 3.0 / 32.0),
+    (16, 3.0 / 32.0),
+    (25, 1.0 / 32.0),
+    (36, 1.0 / 32.0),
+    (49, 1.0 / 32.0),
+    (64, 1.0 / 32.0),
+];
+const QAM_1024: [(usize, f64); 16] = [
+    (1, 31.0 / 80.0),
+    (4, 15.0 / 80.0),
+    (9, 7.0 / 80.0),
+    (16, 7.0 / 80.0),
+    (25, 3.0 / 80.0),
+    (36, 3.0 / 80.0),
+    (49, 3.0 / 80.0),
+    (64, 3.0 / 80.0),
+    (81, 1.0 / 80.0),
+    (100, 1.0 / 80.0),
+    (121, 1.0 / 80.0),
+    (144, 1.0 / 80.0),
+    (169, 1.0 / 80.0),
+    (196, 1.0 / 80.0),
+    (225, 1.0 / 80.0),
+    (256, 1.0 / 80.0),
+];
 
 /// Odd weights don't occur.
 const HALF: [f64; 17] = [
@@ -89,6 +119,9 @@ const TWO_THIRDS: [f64; 11] =
     [1.0, 16.0, 48.0, 158.0, 642.0, 2_435.0, 9_174.0, 34_701.0, 131_533.0, 499_312.0, 1_891_754.0];
 const THREE_QUARTERS: [f64; 10] =
     [8.0, 31.0, 160.0, 892.0, 4_512.0, 23_297.0, 120_976.0, 624_304.0, 3_229_885.0, 16_721_329.0];
+
+const FIVE_SIXTHS: [f64; 9] =
+    [14.0, 69.0, 654.0, 4_996.0, 39_677.0, 314_973.0, 2_503_576.0, 19_875_546.0, 157_824_160.0];
 
 /// Paths a bit by the square of their distance.
 pub(super) struct Weights {
@@ -186,12 +219,18 @@ mod tests {
             (CodeRate::Half, &[[1, 1]][..]),
             (CodeRate::TwoThirds, &[[1, 1], [1, 0]]),
             (CodeRate::ThreeQuarters, &[[1, 1], [1, 0], [0, 1]]),
+            (CodeRate::FiveSixths, &[[1, 1], [1, 0], [0, 1], [1, 0], [0, 1]]),
         ] {
             let (least, spectrum) = code.spectrum();
             let found = walk(kept, least + spectrum.len() - 1);
             assert!(found[..least].iter().all(|&n| n == 0.0));
             assert_eq!(&found[least..], spectrum, "{code:?}");
         }
+    }
+
+    /// The reflected code, which the larger constellations have along each axis (21.3.10.9, 27.3.12.9).
+    fn gray<const N: usize>() -> [u32; N] {
+        core::array::from_fn(|place| place as u32 ^ (place as u32 >> 1))
     }
 
     /// Gray labels along one axis (tables of 17.3.5.8), each bit at each point.
@@ -201,9 +240,11 @@ mod tests {
             (Constellation::Bpsk, &[0_u32, 1][..]),
             (Constellation::Qam16, &[0b00, 0b01, 0b11, 0b10]),
             (Constellation::Qam64, &[0b000, 0b001, 0b011, 0b010, 0b110, 0b111, 0b101, 0b100]),
+            (Constellation::Qam256, &gray::<16>()),
+            (Constellation::Qam1024, &gray::<32>()),
         ] {
             let bits = labels.len().trailing_zeros();
-            let mut found = [0.0; 17];
+            let mut found = [0.0; 257];
             for (at, label) in labels.iter().enumerate() {
                 for bit in 0..bits {
                     let other = |&i: &usize| (labels[i] ^ label) >> bit & 1 == 1;

@@ -12,16 +12,23 @@ pub enum Encoding {
     Cck4,
     /// 11 Mb/s: complementary code keying, 8 bits in 8 chips (16.3.6).
     Cck8,
-    /// OFDM (Table 17-4).
+    /// OFDM with the convolutional code (Table 17-4; BCC).
     Ofdm {
         /// Of each subcarrier.
         constellation: Constellation,
-        /// Of the convolutional code.
+        /// Of the code.
+        code: CodeRate,
+    },
+    /// OFDM with low-density parity-check codes (19.3.11.7; LDPC).
+    OfdmLdpc {
+        /// Of each subcarrier.
+        constellation: Constellation,
+        /// Of the code.
         code: CodeRate,
     },
 }
 
-/// Constellation of a subcarrier (17.3.5.8).
+/// Constellation of a subcarrier (17.3.5.8, 21.3.10.9, and 27.3.12.9 of IEEE 802.11ax-2021).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Constellation {
@@ -33,9 +40,27 @@ pub enum Constellation {
     Qam16,
     /// 6 bits.
     Qam64,
+    /// 8 bits.
+    Qam256,
+    /// 10 bits.
+    Qam1024,
 }
 
-/// Code rate: data bits over coded bits (17.3.5.7).
+impl Constellation {
+    /// Coded bits that a subcarrier carries (N_BPSCS).
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Bpsk => 1,
+            Self::Qpsk => 2,
+            Self::Qam16 => 4,
+            Self::Qam64 => 6,
+            Self::Qam256 => 8,
+            Self::Qam1024 => 10,
+        }
+    }
+}
+
+/// Code rate: data bits over coded bits (17.3.5.7, 19.3.11.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeRate {
@@ -45,6 +70,20 @@ pub enum CodeRate {
     TwoThirds,
     /// 3/4, punctured.
     ThreeQuarters,
+    /// 5/6, punctured.
+    FiveSixths,
+}
+
+impl CodeRate {
+    /// Data bits, and coded bits, of a period of the puncturing.
+    pub const fn ratio(self) -> (u32, u32) {
+        match self {
+            Self::Half => (1, 2),
+            Self::TwoThirds => (2, 3),
+            Self::ThreeQuarters => (3, 4),
+            Self::FiveSixths => (5, 6),
+        }
+    }
 }
 
 /// A Reed–Solomon code over bytes: n = 255, of which k carry data, which corrects t = (n − k)/2 wrong bytes at any
