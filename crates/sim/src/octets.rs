@@ -338,7 +338,9 @@ fn channel_flags(frequency: u16, vector: TxVector) -> ChannelFlags {
             ModulationClass::Dsss => ChannelFlags::CCK,
             // OFDM of clause 17 in 40 MHz is what radiotap calls turbo.
             ModulationClass::Ofdm if vector.width() == ChannelWidth::Mhz40 => ChannelFlags::OFDM | ChannelFlags::TURBO,
-            ModulationClass::Ofdm => ChannelFlags::OFDM,
+            ModulationClass::Ofdm | ModulationClass::Ht | ModulationClass::Vht | ModulationClass::He => {
+                ChannelFlags::OFDM
+            }
         }
 }
 

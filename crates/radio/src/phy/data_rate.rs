@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use hopcast_protocols::time::Duration;
+
 /// A data rate of the physical layer in kb/s, for files and for people. The [`TxVector`](super::TxVector) of a frame has
 /// the details; several vectors can have the same rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,6 +13,12 @@ impl DataRate {
     /// `rate` kilobits per second.
     pub const fn from_kbps(rate: u32) -> Self {
         Self(rate)
+    }
+
+    /// That of symbols with so many data bits, one each `symbol`, to the nearest kb/s.
+    pub(super) const fn of_symbols(bits: u32, symbol: Duration) -> Self {
+        let nanoseconds = symbol.as_nanos();
+        Self(((bits as u64 * 1_000_000 + nanoseconds / 2) / nanoseconds) as u32)
     }
 
     /// Kilobits per second.

@@ -10,11 +10,15 @@ mod data_rate;
 mod dsss;
 mod encoding;
 mod erp;
+mod he;
 mod hr_dsss;
+mod ht;
+mod mcs;
 mod ofdm;
 mod station;
 mod turbo;
 mod tx_vector;
+mod vht;
 mod wavelan;
 
 use core::fmt;
@@ -44,11 +48,30 @@ pub enum Standard {
     OfdmTurbo,
     /// `wavelan`: 2 Mb/s as before 802.11, without acknowledgements.
     Wavelan,
+    /// `802.11n`: HT, up to four streams in 20 or 40 MHz (clause 19).
+    Ht,
+    /// `802.11ac`: VHT, up to eight streams in 20 to 160 MHz (clause 21).
+    Vht,
+    /// `802.11ax`: HE, the same with longer symbols (IEEE 802.11ax-2021, clause 27).
+    He,
 }
 
 impl Standard {
     /// All physical layers, in the order of their variants.
-    pub const ALL: &[Self] = &[Self::Dsss, Self::HrDsss, Self::Ofdm, Self::Erp, Self::OfdmTurbo, Self::Wavelan];
+    const FORMATS: &[Self] = &[
+        Self::Dsss,
+        Self::HrDsss,
+        Self::Ofdm,
+        Self::Erp,
+        Self::OfdmTurbo,
+        Self::Wavelan,
+        Self::Ht,
+        Self::Vht,
+        Self::He,
+    ];
+
+    /// Those that a network can have. The others are formats of frames alone: medium access does not aggregate yet.
+    pub const ALL: &[Self] = Self::FORMATS.split_at(6).0;
 
     /// What describes it.
     #[inline]
@@ -60,12 +83,15 @@ impl Standard {
             Self::Erp => &erp::Erp,
             Self::OfdmTurbo => &turbo::OfdmTurbo,
             Self::Wavelan => &wavelan::Wavelan,
+            Self::Ht => &ht::Ht,
+            Self::Vht => &vht::Vht,
+            Self::He => &he::He,
         }
     }
 
-    /// That at a place of [`Self::ALL`].
+    /// That at a place of [`Self::FORMATS`].
     const fn at(place: usize) -> Self {
-        Self::ALL[place]
+        Self::FORMATS[place]
     }
 
     /// The physical layer of this name in scenarios.
@@ -124,6 +150,12 @@ pub enum ModulationClass {
     Dsss,
     /// OFDM and ERP-OFDM.
     Ofdm,
+    /// HT.
+    Ht,
+    /// VHT.
+    Vht,
+    /// HE.
+    He,
 }
 
 /// Modulation classes that a receiver understands.
@@ -156,8 +188,10 @@ mod tests {
 
     #[test]
     fn places_are_those_of_the_variants() {
-        for (place, &standard) in Standard::ALL.iter().enumerate() {
+        for (place, &standard) in Standard::FORMATS.iter().enumerate() {
             assert_eq!((standard as usize, Standard::at(place)), (place, standard));
+        }
+        for &standard in Standard::ALL {
             assert_eq!(Standard::named(standard.name()), Some(standard));
         }
         assert_eq!(Standard::named("802.11z"), None);

@@ -21,6 +21,7 @@ impl TxVector {
     const GUARD_INTERVAL: Field = Field { shift: 19, bits: 2 };
     const CODING: Field = Field { shift: 21, bits: 1 };
     const SHORT_PREAMBLE: Field = Field { shift: 22, bits: 1 };
+    const SIGNAL_EXTENSION: Field = Field { shift: 23, bits: 1 };
 
     /// One spatial stream in 20 MHz, with a guard interval of 0.8 µs, convolutional coding, and the long preamble. `mcs`
     /// is the index of a modulation and coding scheme of the format.
@@ -29,6 +30,12 @@ impl TxVector {
             .with(Self::FORMAT, format as u32)
             .with(Self::MCS, mcs as u32)
             .with(Self::GUARD_INTERVAL, GuardInterval::Ns800 as u32)
+    }
+
+    /// The same with another modulation and coding scheme.
+    #[must_use]
+    pub const fn with_mcs(self, mcs: u8) -> Self {
+        self.with(Self::MCS, mcs as u32)
     }
 
     /// The same over 1 to 8 spatial streams.
@@ -60,6 +67,12 @@ impl TxVector {
     #[must_use]
     pub const fn with_short_preamble(self) -> Self {
         self.with(Self::SHORT_PREAMBLE, 1)
+    }
+
+    /// The same with a signal extension, which HT and HE have at 2.4 GHz.
+    #[must_use]
+    pub const fn with_signal_extension(self) -> Self {
+        self.with(Self::SIGNAL_EXTENSION, 1)
     }
 
     /// Physical layer of the frame's format (FORMAT, NON_HT_MODULATION): of the frames of an 802.11g network, those at 11
@@ -96,6 +109,11 @@ impl TxVector {
     /// Whether the preamble is the short one of HR/DSSS (PREAMBLE_TYPE).
     pub const fn has_short_preamble(self) -> bool {
         self.get(Self::SHORT_PREAMBLE) != 0
+    }
+
+    /// Whether it was [given](Self::with_signal_extension) a signal extension (NO_SIG_EXTN). That of ERP-OFDM is part of the format.
+    pub const fn has_signal_extension(self) -> bool {
+        self.get(Self::SIGNAL_EXTENSION) != 0
     }
 
     /// Data rate.
@@ -157,6 +175,7 @@ impl fmt::Debug for TxVector {
             .field("guard_interval", &self.guard_interval())
             .field("coding", &self.coding())
             .field("has_short_preamble", &self.has_short_preamble())
+            .field("has_signal_extension", &self.has_signal_extension())
             .finish()
     }
 }
@@ -172,10 +191,10 @@ impl fmt::Display for TxVector {
 /// several times a frame.
 static CLAUSES: [&dyn Clause; 1 << TxVector::FORMAT.bits] = {
     let mut clauses: [&dyn Clause; 1 << TxVector::FORMAT.bits] =
-        [Standard::ALL[0].clause(); 1 << TxVector::FORMAT.bits];
+        [Standard::FORMATS[0].clause(); 1 << TxVector::FORMAT.bits];
     let mut format = 0;
-    while format < Standard::ALL.len() {
-        clauses[format] = Standard::ALL[format].clause();
+    while format < Standard::FORMATS.len() {
+        clauses[format] = Standard::FORMATS[format].clause();
         format += 1;
     }
     clauses
@@ -230,6 +249,16 @@ pub enum GuardInterval {
 impl GuardInterval {
     /// All, ascending.
     pub const ALL: [Self; 4] = [Self::Ns400, Self::Ns800, Self::Ns1600, Self::Ns3200];
+
+    /// Its length.
+    pub const fn duration(self) -> Duration {
+        Duration::from_nanos(match self {
+            Self::Ns400 => 400,
+            Self::Ns800 => 800,
+            Self::Ns1600 => 1_600,
+            Self::Ns3200 => 3_200,
+        })
+    }
 }
 
 /// Forward error correction of OFDM.
@@ -280,19 +309,20 @@ mod tests {
         /// Whatever 802.11n, ac and ax need comes out as it went in, in any order.
         #[test]
         fn every_field_has_room_of_its_own(
-            format in prop::sample::select(Standard::ALL.to_vec()), mcs: u8, streams in 1u8..=8,
+            format in prop::sample::select(Standard::FORMATS), mcs: u8, streams in 1u8..=8,
             width in prop::sample::select(&ChannelWidth::ALL[..]),
             interval in prop::sample::select(&GuardInterval::ALL[..]),
-            coding in prop::sample::select(&Coding::ALL[..]), short: bool,
+            coding in prop::sample::select(&Coding::ALL[..]), short: bool, extended: bool,
         ) {
             let first = TxVector::new(format, mcs);
             let first = if short { first.with_short_preamble() } else { first };
+            let first = if extended { first.with_signal_extension() } else { first };
             let one = first.with_streams(streams).with_width(width).with_guard_interval(interval).with_coding(coding);
             let other = first.with_coding(coding).with_guard_interval(interval).with_width(width).with_streams(streams);
             prop_assert_eq!(one, other);
             prop_assert_eq!((one.format(), one.mcs(), one.streams()), (format, mcs, streams));
             prop_assert_eq!((one.width(), one.guard_interval(), one.coding()), (width, interval, coding));
-            prop_assert_eq!(one.has_short_preamble(), short);
+            prop_assert_eq!((one.has_short_preamble(), one.has_signal_extension()), (short, extended));
         }
     }
 }

@@ -107,8 +107,8 @@ impl Mode {
 /// (`ThresholdPreambleDetectionModel`), and for DSSS 10.4 dB less, the gain of eleven chips.
 pub const fn default_detection(modulation: ModulationClass) -> Decibel {
     match modulation {
-        ModulationClass::Ofdm => Decibel(4.0),
         ModulationClass::Dsss => Decibel(-6.4),
+        ModulationClass::Ofdm | ModulationClass::Ht | ModulationClass::Vht | ModulationClass::He => Decibel(4.0),
     }
 }
 
