@@ -87,6 +87,8 @@ impl Encoder {
             channel: Some(Channel { frequency, flags: channel_flags(frequency, frame.vector) }),
             // A float to integer cast saturates.
             antenna_signal: received.filter(|_| self.has_power).map(|link| libm::round(link.power.as_dbm()) as i8),
+            modulation: None,
+            ampdu: None,
         };
         let room = self.grow(repr.buffer_len());
         repr.emit(&mut radiotap::Packet::new_unchecked(room));

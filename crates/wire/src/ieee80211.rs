@@ -2,6 +2,8 @@
 //!
 //! A frame here is without its frame check sequence: [`fcs`] checks and strips it, or appends it.
 
+pub mod amsdu;
+pub mod block_ack;
 pub mod fcs;
 mod frame_control;
 pub mod management;
@@ -62,7 +64,7 @@ impl From<SequenceControl> for u16 {
 /// |control|   ID    |    1    |    2    |    3    | control |    4    | control | control |      |
 /// +-------+---------+---------+---------+---------+---------+---------+---------+---------+------+
 /// |<------ every frame ------>| CTS and ACK end here
-/// |<----------- RTS ------------------->|
+/// |<--------- RTS, Block Ack ---------->|
 /// |<-------------- management and data ------------------->| to and |   QoS   | if the  |
 ///                                                          |from DS |  data   |order bit|
 /// ```
@@ -180,7 +182,9 @@ impl Shape {
     fn of(control: FrameControl) -> Self {
         let plain = |base| Self { base, address_4: false, qos_control: false, ht_control: false };
         match control.frame_type {
-            FrameType::Control(ControlSubtype::Rts) => plain(TWO_ADDRESSES_LEN),
+            FrameType::Control(ControlSubtype::Rts | ControlSubtype::BlockAckRequest | ControlSubtype::BlockAck) => {
+                plain(TWO_ADDRESSES_LEN)
+            }
             FrameType::Control(_) | FrameType::Extension(_) => plain(ONE_ADDRESS_LEN),
             FrameType::Management(_) => Self { ht_control: control.flags.order, ..plain(THREE_ADDRESSES_LEN) },
             FrameType::Data(subtype) => Self {
@@ -283,6 +287,28 @@ pub enum Repr {
         /// Who sent what is acknowledged.
         receiver: MacAddress,
     },
+    /// Block acknowledgement request (9.3.1.7): what it says is in the body, a [`block_ack::Request`].
+    BlockAckRequest {
+        /// Flags of the frame.
+        flags: Flags,
+        /// Duration, in µs.
+        duration: u16,
+        /// Who is asked.
+        receiver: MacAddress,
+        /// Who asks.
+        transmitter: MacAddress,
+    },
+    /// Block acknowledgement (9.3.1.8): what it says is in the body, a [`block_ack::Response`].
+    BlockAck {
+        /// Flags of the frame.
+        flags: Flags,
+        /// Duration, in µs.
+        duration: u16,
+        /// Who sent what is acknowledged.
+        receiver: MacAddress,
+        /// Who received it.
+        transmitter: MacAddress,
+    },
     /// Data (9.3.2.1).
     Data {
         /// Flags of the frame. `order` is ignored in QoS data, where it follows from `ht_control`.
@@ -347,6 +373,12 @@ impl Repr {
             }
             FrameType::Control(ControlSubtype::Cts) if within_cell => Self::Cts { flags, duration, receiver },
             FrameType::Control(ControlSubtype::Ack) if within_cell => Self::Ack { flags, duration, receiver },
+            FrameType::Control(ControlSubtype::BlockAckRequest) if within_cell => {
+                Self::BlockAckRequest { flags, duration, receiver, transmitter: packet.address(field::ADDRESS_2) }
+            }
+            FrameType::Control(ControlSubtype::BlockAck) if within_cell => {
+                Self::BlockAck { flags, duration, receiver, transmitter: packet.address(field::ADDRESS_2) }
+            }
             FrameType::Management(subtype) if within_cell => Self::Management {
                 flags: unordered,
                 duration,
@@ -393,6 +425,8 @@ impl Repr {
             Self::Rts { flags, .. } => control(ControlSubtype::Rts, flags),
             Self::Cts { flags, .. } => control(ControlSubtype::Cts, flags),
             Self::Ack { flags, .. } => control(ControlSubtype::Ack, flags),
+            Self::BlockAckRequest { flags, .. } => control(ControlSubtype::BlockAckRequest, flags),
+            Self::BlockAck { flags, .. } => control(ControlSubtype::BlockAck, flags),
             Self::Data { flags, subtype, addressing, ht_control, .. } => {
                 let (to_ds, from_ds) = match addressing {
                     Addressing::AdHoc { .. } => (false, false),
@@ -433,7 +467,9 @@ impl Repr {
             Self::Cts { duration, receiver, .. }
             | Self::Ack { duration, receiver, .. }
             | Self::Unknown { duration, receiver, .. } => head(duration, &[receiver]),
-            Self::Rts { duration, receiver, transmitter, .. } => head(duration, &[receiver, transmitter]),
+            Self::Rts { duration, receiver, transmitter, .. }
+            | Self::BlockAckRequest { duration, receiver, transmitter, .. }
+            | Self::BlockAck { duration, receiver, transmitter, .. } => head(duration, &[receiver, transmitter]),
             Self::Management { duration, destination, source, bssid, sequence_control, ht_control, .. } => {
                 head(duration, &[destination, source, bssid]);
                 put(octets, field::SEQUENCE_CONTROL, u16::from(sequence_control).to_le_bytes());

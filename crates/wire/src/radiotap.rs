@@ -1,6 +1,7 @@
 //! The radiotap header: a radio's information about a frame that it received or sent (radiotap.org).
 
 mod fields;
+mod modulation;
 
 use crate::ParseError;
 use crate::bit_set::bit_set;
@@ -8,6 +9,7 @@ use crate::bytes::{array, put};
 use crate::error::Layer;
 
 pub use fields::{Field, Fields, Vendor};
+pub use modulation::{AmpduStatus, Bandwidth, He, HeGuardInterval, Mcs, Modulation, Vht};
 
 const LAYER: Layer = Layer("radiotap");
 
@@ -34,6 +36,14 @@ pub mod bit {
     pub const ANTENNA_SIGNAL: u32 = 5;
     /// Flags of the reception.
     pub const RX_FLAGS: u32 = 14;
+    /// How a frame of HT was sent.
+    pub const MCS: u32 = 19;
+    /// Place in an A-MPDU.
+    pub const AMPDU_STATUS: u32 = 20;
+    /// How a frame of VHT was sent.
+    pub const VHT: u32 = 21;
+    /// How a frame of HE was sent.
+    pub const HE: u32 = 23;
 }
 
 /// Bits of a present word that announce no field but tell about the next word, by number (radiotap.org, "Extended presence
@@ -180,6 +190,10 @@ pub struct Repr {
     pub channel: Option<Channel>,
     /// Power at the antenna, in dBm.
     pub antenna_signal: Option<i8>,
+    /// How a frame of HT, VHT or HE was sent; others have a rate instead.
+    pub modulation: Option<Modulation>,
+    /// Place in an A-MPDU.
+    pub ampdu: Option<AmpduStatus>,
 }
 
 impl Repr {
@@ -201,6 +215,10 @@ impl Repr {
                     });
                 }
                 bit::ANTENNA_SIGNAL => _ = repr.antenna_signal.get_or_insert_with(|| i8::from_le_bytes(array(data, 0))),
+                bit::AMPDU_STATUS => _ = repr.ampdu.get_or_insert_with(|| AmpduStatus::parse(data)),
+                bit::MCS => _ = repr.modulation.get_or_insert_with(|| Modulation::Ht(Mcs::parse(data))),
+                bit::VHT => _ = repr.modulation.get_or_insert_with(|| Modulation::Vht(Vht::parse(data))),
+                bit::HE => _ = repr.modulation.get_or_insert_with(|| Modulation::He(He::parse(data))),
                 _ => {}
             }
         }
@@ -236,13 +254,24 @@ impl Repr {
         if let Some(signal) = self.antenna_signal {
             header.push(bit::ANTENNA_SIGNAL, signal.to_le_bytes());
         }
+        if let Some(Modulation::Ht(mcs)) = self.modulation {
+            header.push(bit::MCS, mcs.octets());
+        }
+        if let Some(ampdu) = self.ampdu {
+            header.push(bit::AMPDU_STATUS, ampdu.octets());
+        }
+        match self.modulation {
+            Some(Modulation::Vht(vht)) => header.push(bit::VHT, vht.octets()),
+            Some(Modulation::He(he)) => header.push(bit::HE, he.octets()),
+            Some(Modulation::Ht(_)) | None => {}
+        }
         put(&mut header.octets, field::LENGTH, (header.length as u16).to_le_bytes());
         header
     }
 }
 
-/// Length of a header with every field of [`Repr`], in bytes.
-const HEADER_LEN: usize = FIXED_LEN + 8 + 1 + 1 + 4 + 1;
+/// Length of a header with every field of [`Repr`] and the padding before it, in bytes.
+const HEADER_LEN: usize = FIXED_LEN + 8 + 1 + 1 + 4 + 1 + Mcs::LEN + 3 + AmpduStatus::LEN + He::LEN;
 
 /// A header on its way to the wire.
 struct Header {

@@ -3,6 +3,7 @@
 //! The subtype in the header determines the fields of a body, so there is no view of all layouts: [`Repr::parse`] reads
 //! the bytes after the header.
 
+mod block_ack;
 mod elements;
 
 use crate::bit_set::bit_set;
@@ -11,6 +12,7 @@ use crate::code_point::code_points;
 use crate::{MacAddress, ParseError};
 
 use super::{LAYER, ManagementSubtype};
+pub use block_ack::{Agreement, BlockAckAction};
 pub use elements::{
     AccessCategoryParameters, EdcaParameterSet, Elements, ErpInformation, Rates, Ssid, TrafficIndication,
 };
@@ -152,6 +154,8 @@ pub enum Repr {
     Disassociation(Reason),
     /// 9.3.3.12.
     Deauthentication(Reason),
+    /// 9.3.3.13, of block acknowledgement.
+    BlockAck(BlockAckAction),
 }
 
 impl Repr {
@@ -159,8 +163,11 @@ impl Repr {
     ///
     /// # Errors
     /// The body is cut short, or an element is longer or shorter than it can be; or frames of this subtype have no
-    /// meaning here ([`ManagementSubtype::Atim`], [`ManagementSubtype::Action`] and those without a name).
+    /// meaning here ([`ManagementSubtype::Atim`], those without a name, and actions that are not of block acknowledgement).
     pub fn parse(subtype: ManagementSubtype, body: &[u8]) -> Result<Self, ParseError> {
+        if subtype == ManagementSubtype::Action {
+            return BlockAckAction::parse(body).map(Self::BlockAck);
+        }
         let fixed = fixed_len(subtype);
         let expected = "one that has to do with association";
         LAYER.require(fixed.is_some(), "subtype", 0, u8::from(subtype), expected)?;
@@ -220,6 +227,7 @@ impl Repr {
             Self::Authentication { .. } => ManagementSubtype::Authentication,
             Self::Disassociation(_) => ManagementSubtype::Disassociation,
             Self::Deauthentication(_) => ManagementSubtype::Deauthentication,
+            Self::BlockAck(_) => ManagementSubtype::Action,
         }
     }
 
@@ -234,6 +242,7 @@ impl Repr {
             Self::AssociationResponse { elements, .. } => (ASSOCIATION_RESPONSE_LEN, Some(elements)),
             Self::Authentication { .. } => (AUTHENTICATION_LEN, None),
             Self::Disassociation(_) | Self::Deauthentication(_) => (REASON_LEN, None),
+            Self::BlockAck(action) => (action.buffer_len(), None),
         }
     }
 
@@ -272,6 +281,7 @@ impl Repr {
                 number(4, status.into());
             }
             Self::Disassociation(reason) | Self::Deauthentication(reason) => number(0, reason.into()),
+            Self::BlockAck(action) => action.emit(body),
         }
         if let (fixed, Some(elements)) = self.elements() {
             elements.emit(&mut body[fixed..]);

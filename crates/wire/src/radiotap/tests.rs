@@ -19,6 +19,8 @@ fn octets_and_meaning() {
         rate: Some(2),
         channel: Some(Channel { frequency: 2412, flags: ChannelFlags::CCK | ChannelFlags::SPECTRUM_2_GHZ }),
         antenna_signal: Some(-22),
+        modulation: None,
+        ampdu: None,
     };
     // The same fields as in the first frame of tcpdump's capture ieee802.11_exthdr, there among others.
     let octets =
@@ -134,6 +136,21 @@ fn the_vectors_of_the_radiotap_library() {
     }
 }
 
+fn any_modulation() -> impl Strategy<Value = Modulation> {
+    let bandwidth =
+        prop::sample::select(&[Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160][..]);
+    let interval =
+        prop::sample::select(&[HeGuardInterval::Ns800, HeGuardInterval::Ns1600, HeGuardInterval::Ns3200][..]);
+    let chosen = (0_u8..3, 0_u8..12, 1_u8..=8, bandwidth, interval, any::<[bool; 3]>());
+    chosen.prop_map(|(format, index, streams, bandwidth, guard_interval, [is_40_mhz, short_guard_interval, ldpc])| {
+        match format {
+            0 => Modulation::Ht(Mcs { index, is_40_mhz, short_guard_interval, ldpc }),
+            1 => Modulation::Vht(Vht { index, streams, bandwidth, short_guard_interval, ldpc }),
+            _ => Modulation::He(He { index, streams, bandwidth, guard_interval, ldpc }),
+        }
+    })
+}
+
 prop_compose! {
     fn any_repr()(
         tsft: Option<u64>,
@@ -141,9 +158,12 @@ prop_compose! {
         rate: Option<u8>,
         channel in prop::option::of(any::<(u16, u16)>()),
         antenna_signal: Option<i8>,
+        modulation in prop::option::of(any_modulation()),
+        ampdu in prop::option::of(any::<(u32, bool)>()),
     ) -> Repr {
         let channel = channel.map(|(frequency, flags)| Channel { frequency, flags: ChannelFlags(flags) });
-        Repr { tsft, flags, rate, channel, antenna_signal }
+        let ampdu = ampdu.map(|(reference, is_last)| AmpduStatus { reference, is_last });
+        Repr { tsft, flags, rate, channel, antenna_signal, modulation, ampdu }
     }
 }
 

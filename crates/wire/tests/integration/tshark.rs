@@ -12,9 +12,13 @@ use hopcast_wire::ieee80211::management::{
     AccessCategoryParameters, Bss, Capability, EdcaParameterSet, Elements, ErpInformation, Rates, Reason, Ssid, Status,
     TrafficIndication,
 };
-use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs, management};
+use hopcast_wire::ieee80211::{
+    Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, block_ack, fcs, management,
+};
 use hopcast_wire::olsr::hello::{LinkCode, LinkType, NeighbourType};
-use hopcast_wire::radiotap::{Channel, ChannelFlags};
+use hopcast_wire::radiotap::{
+    AmpduStatus, Bandwidth, Channel, ChannelFlags, He, HeGuardInterval, Mcs, Modulation, Vht,
+};
 use hopcast_wire::tcp::{Options, SackBlock, SackBlocks, Timestamps, UnknownOptions};
 use hopcast_wire::{
     MacAddress, aodv, arp, dccp, dsdv, dsr, ieee80211, ipv4, llc, olsr, pcapng, radiotap, rtp, tcp, udp,
@@ -35,12 +39,18 @@ const RADIO: radiotap::Repr = radiotap::Repr {
         flags: ChannelFlags(ChannelFlags::CCK.0 | ChannelFlags::SPECTRUM_2_GHZ.0),
     }),
     antenna_signal: Some(-61),
+    modulation: None,
+    ampdu: None,
 };
 
 /// Radiotap header, header, body and frame check sequence.
 fn on_the_air(header: ieee80211::Repr, body: &[u8]) -> Vec<u8> {
-    let mut octets = vec![0; RADIO.buffer_len()];
-    RADIO.emit(&mut radiotap::Packet::new_unchecked(&mut octets));
+    on_the_air_by(RADIO, header, body)
+}
+
+fn on_the_air_by(radio: radiotap::Repr, header: ieee80211::Repr, body: &[u8]) -> Vec<u8> {
+    let mut octets = vec![0; radio.buffer_len()];
+    radio.emit(&mut radiotap::Packet::new_unchecked(&mut octets));
     let mut frame = vec![0; header.buffer_len()];
     header.emit(&mut ieee80211::Packet::new_unchecked(&mut frame));
     frame.extend(body);
@@ -289,6 +299,118 @@ fn tshark_reads_every_kind_of_frame_as_it_was_meant() {
     assert_eq!(fields(&["tcp.options.experimental.exid"])[7], "0xf00d");
     let sack = fields(&["tcp.options.sack.count", "tcp.options.sack_le", "tcp.options.sack_re"]);
     assert!(sack[8].starts_with("3 "), "{}", sack[8]);
+}
+
+/// An agreement, an A-MPDU of three under it in each format, an A-MSDU, and the answers.
+#[test]
+fn tshark_reads_aggregates_and_block_acknowledgement() {
+    let none = Flags::NONE;
+    let agreement = management::Agreement { amsdu: true, tid: 5, buffer_size: 64, timeout: 0 };
+    let action = |body: management::BlockAckAction, from: MacAddress, to: MacAddress| {
+        let header = ieee80211::Repr::Management {
+            flags: none,
+            duration: 60,
+            subtype: ManagementSubtype::Action,
+            destination: to,
+            source: from,
+            bssid: NETWORK,
+            sequence_control: SequenceControl { sequence: 9, fragment: 0 },
+            ht_control: None,
+        };
+        let repr = management::Repr::BlockAck(body);
+        let mut octets = vec![0; repr.buffer_len()];
+        repr.emit(&mut octets);
+        on_the_air(header, &octets)
+    };
+    let (dialog_token, start) = (1, 100);
+    let status = Status::Success;
+    let mut packets = vec![
+        action(management::BlockAckAction::AddRequest { dialog_token, agreement, start }, NEAR, FAR),
+        action(management::BlockAckAction::AddResponse { dialog_token, status, agreement }, FAR, NEAR),
+    ];
+    let formats = [
+        Modulation::Ht(Mcs { index: 15, is_40_mhz: true, short_guard_interval: true, ldpc: true }),
+        Modulation::Vht(Vht {
+            index: 9,
+            streams: 2,
+            bandwidth: Bandwidth::Mhz80,
+            short_guard_interval: true,
+            ldpc: false,
+        }),
+        Modulation::He(He {
+            index: 11,
+            streams: 2,
+            bandwidth: Bandwidth::Mhz160,
+            guard_interval: HeGuardInterval::Ns1600,
+            ldpc: true,
+        }),
+    ];
+    let udp = udp_octets(101, &[0xa5; 101]);
+    let msdu = datagram(internet(ipv4::Protocol::Udp, udp.len()), &udp);
+    let qos_data = |sequence, qos_control| ieee80211::Repr::Data {
+        flags: none,
+        duration: 48,
+        subtype: DataSubtype::QosData,
+        addressing: Addressing::AdHoc { destination: FAR, source: NEAR, bssid: NETWORK },
+        sequence_control: SequenceControl { sequence, fragment: 0 },
+        qos_control,
+        ht_control: None,
+    };
+    for (reference, modulation) in formats.into_iter().enumerate() {
+        for place in 0..3 {
+            let ampdu = AmpduStatus { reference: reference as u32, is_last: place == 2 };
+            let radio = radiotap::Repr { rate: None, modulation: Some(modulation), ampdu: Some(ampdu), ..RADIO };
+            packets.push(on_the_air_by(radio, qos_data(start + place, 5), &msdu));
+        }
+    }
+    let mut amsdu = Vec::new();
+    for _ in 0..2 {
+        ieee80211::amsdu::Subframe { destination: FAR, source: NEAR, msdu: &msdu }.append(&mut amsdu);
+    }
+    // Bit 7 of QoS control: an A-MSDU is present.
+    packets.push(on_the_air(qos_data(start + 3, 1 << 7 | 5), &amsdu));
+    let mut request = vec![0; block_ack::Request::LEN];
+    block_ack::Request { tid: 5, start }.emit(&mut request);
+    let header = ieee80211::Repr::BlockAckRequest { flags: none, duration: 40, receiver: FAR, transmitter: NEAR };
+    packets.push(on_the_air(header, &request));
+    let mut long = [0; 32];
+    (long[0], long[31]) = (0b101, 0x80);
+    for bitmap in [block_ack::Bitmap::Of64([0b101, 0, 0, 0, 0, 0, 0, 0x80]), block_ack::Bitmap::Of256(long)] {
+        let response = block_ack::Response { tid: 5, start, bitmap };
+        let mut body = vec![0; response.buffer_len()];
+        response.emit(&mut body);
+        let header = ieee80211::Repr::BlockAck { flags: none, duration: 0, receiver: NEAR, transmitter: FAR };
+        packets.push(on_the_air(header, &body));
+    }
+    let capture = write_capture("aggregates.pcapng", &packets);
+    let Some(wrong) = tshark(&capture, &["-Y", "_ws.malformed || _ws.expert.severity >= 0x600000"]) else { return };
+    assert_eq!(wrong, "", "malformed, or with warnings");
+    let field = |name: &str| -> Vec<String> {
+        let printed = tshark(&capture, &["-T", "fields", "-e", name]).expect("it was there a moment ago");
+        printed.lines().map(|line| line.trim_end().replace("True", "1").replace("False", "0")).collect()
+    };
+    let all = packets.len();
+    assert_eq!(field("wlan.fcs.status"), vec!["1"; all]);
+    let some = |name: &str| field(name).into_iter().filter(|value| !value.is_empty()).collect::<Vec<_>>();
+    let numbers = |name: &str| -> Vec<u32> {
+        let hexadecimal = |value: &String| u32::from_str_radix(value.trim_start_matches("0x"), 16);
+        some(name).iter().map(|value| hexadecimal(value).expect("a number")).collect()
+    };
+    assert_eq!(numbers("wlan.fixed.action_code"), [0, 1]);
+    assert_eq!(numbers("wlan.fixed.baparams.tid"), [5, 5]);
+    assert_eq!(numbers("radiotap.he.data_3.data_mcs"), [11; 3]);
+    assert_eq!(some("radiotap.mcs.index"), ["15"; 3]);
+    assert_eq!(some("radiotap.mcs.bw"), ["1"; 3]);
+    assert_eq!(some("radiotap.mcs.gi"), ["1"; 3]);
+    assert_eq!(some("radiotap.vht.mcs.0"), ["9"; 3]);
+    assert_eq!(some("radiotap.vht.nss.0"), ["2"; 3]);
+    assert_eq!(some("radiotap.vht.bw"), ["4"; 3]);
+    assert_eq!(some("radiotap.ampdu.reference"), ["0", "0", "0", "1", "1", "1", "2", "2", "2"]);
+    assert_eq!(some("radiotap.ampdu.flags.last"), ["0", "0", "1"].repeat(3));
+    let bitmaps = some("wlan.ba.bm").into_iter().map(|bitmap| bitmap.replace(':', "")).collect::<Vec<_>>();
+    assert_eq!(bitmaps, [format!("05{}80", "00".repeat(6)), format!("05{}80", "00".repeat(30))]);
+    assert_eq!(some("wlan.fixed.ssc.sequence"), ["100"; 4]);
+    assert_eq!(some("wlan_aggregate.a_mdsu.length"), ["137,137"]);
 }
 
 #[test]

@@ -15,6 +15,31 @@ fn assert_pair(subtype: ManagementSubtype, octets: &[u8], repr: Repr) {
     assert_eq!(emitted, octets);
 }
 
+/// By 9.6.4: TID 5, 64 MPDUs, A-MSDUs, immediate, from sequence number 0x123 on.
+#[test]
+fn block_ack_actions_octet_by_octet() {
+    let agreement = Agreement { amsdu: true, tid: 5, buffer_size: 64, timeout: 0x0102 };
+    for (octets, action) in [
+        (
+            &[3, 0, 7, 0x17, 0x10, 0x02, 0x01, 0x30, 0x12][..],
+            BlockAckAction::AddRequest { dialog_token: 7, agreement, start: 0x123 },
+        ),
+        (
+            &[3, 1, 7, 0x00, 0x00, 0x17, 0x10, 0x02, 0x01],
+            BlockAckAction::AddResponse { dialog_token: 7, status: Status::Success, agreement },
+        ),
+        (
+            &[3, 2, 0x00, 0x58, 0x01, 0x00],
+            BlockAckAction::Delete { by_originator: true, tid: 5, reason: Reason::Unspecified },
+        ),
+    ] {
+        assert_pair(ManagementSubtype::Action, octets, Repr::BlockAck(action));
+        assert!(Repr::parse(ManagementSubtype::Action, &octets[..octets.len() - 1]).is_err());
+    }
+    assert!(Repr::parse(ManagementSubtype::Action, &[0, 0, 0, 0, 0, 0, 0, 0, 0]).is_err(), "spectrum management");
+    assert!(Repr::parse(ManagementSubtype::Action, &[3, 0, 7, 0x15, 0x10, 0, 0, 0, 0]).is_err(), "delayed");
+}
+
 #[test]
 fn beacon_octet_by_octet() {
     #[rustfmt::skip]
