@@ -76,11 +76,27 @@ def test_what_the_paper_says_in_whole_numbers() -> None:
     assert [text(low=1), text(high=5), text(low=0, high=5)] == ["≥ 1 b/s", "≤ 5 b/s", "0 … 5 b/s"]
 
 
-def test_a_percentage_within_five_points() -> None:
-    assert verdict(sample(5.2, 5.2), "%", paper=0.3) == "within"
-    assert verdict(sample(5.4, 5.4), "%", paper=0.3) == "differs"
+def test_a_large_percentage_within_five_points() -> None:
+    assert verdict(sample(5.1, 5.1), "%", paper=10.0) == "within"
+    assert verdict(sample(4.9, 4.9), "%", paper=10.0) == "differs"
+    assert verdict(sample(94.9, 94.9), "%", paper=90.0) == "within"
+    assert verdict(sample(95.1, 95.1), "%", paper=90.0) == "differs"
+    assert verdict(sample(24.9, 24.9), "%", low=15.0, high=20.0) == "within"
+
+
+def test_a_small_percentage_within_a_factor_or_one_point() -> None:
+    # A factor from 2 % on, one point below.
+    assert verdict(sample(8.9, 8.9), "%", paper=6.0) == "within"
+    assert verdict(sample(9.1, 9.1), "%", paper=6.0) == "differs"
+    assert verdict(sample(4.1, 4.1), "%", paper=6.0) == "within"
+    assert verdict(sample(3.9, 3.9), "%", paper=6.0) == "differs"
+    assert verdict(sample(1.2, 1.2), "%", paper=0.3) == "within"
+    assert verdict(sample(1.4, 1.4), "%", paper=0.3) == "differs"
     assert verdict(sample(0.0, 0.0), "%", low=0.1, high=0.3) == "within"
-    assert verdict(sample(35.0, 35.0), "%", low=0.1, high=0.3) == "differs"
+    assert verdict(sample(1.0, 1.0), "%", paper=0.0) == "within"
+    # The ends of a range have their own rules.
+    assert verdict(sample(24.9, 24.9), "%", low=5.0, high=20.0) == "within"
+    assert verdict(sample(3.2, 3.2), "%", low=5.0, high=20.0) == "differs"
 
 
 def test_a_range_of_the_paper() -> None:

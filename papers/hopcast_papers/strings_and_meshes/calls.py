@@ -13,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from hopcast.lab.experiment import Amount, Case, Cells, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import FACTOR, POINTS, Row, Sample, typical, value
+from hopcast.lab.rows import FACTOR, Row, Sample, agrees, typical, value
 from hopcast.lab.sensitivity import FEW
 from hopcast.numbers import significant, with_interval
 from hopcast.scenario import Scenario
@@ -199,7 +199,7 @@ EARLY = (
 
 def _agreeing(table: Table, setting: Setting, papers: Mapping[str, float], metric: str) -> int:
     """Number of cells of the paper's table that are `within`, without intervals."""
-    return sum(abs(number(table, _named(case, setting), metric) - paper) <= POINTS for case, paper in papers.items())
+    return sum(agrees(number(table, _named(case, setting), metric), "%", paper) for case, paper in papers.items())
 
 
 def _named(case: str, setting: Setting) -> str:
@@ -332,8 +332,7 @@ def _p2_notes(table: Table) -> list[str]:
     agree = {setting: _agreeing(table, setting, _TABLE_1, "loss") for setting in (CHOSEN, *BESIDE["P2"])}
     quiet = [setting for setting in BESIDE["P2"] if setting.start and most(setting) < RESOLUTION]
     return [
-        "A cell agrees within 5 points, which is most of what the table spans, so that agreement says little here and the claims say "
-        "more. Of the table's 21 cells agree: "
+        "Of the table's 21 cells agree, within a factor of 1.5 or one point: "
         + ", ".join(f"{n} {setting.name}" for setting, n in agree.items())
         + ".",
         f"Loss of packets of 600 B in per cent, from one hop to seven: {losses(CHOSEN)}. It is what is sent before DSDV knows the way, and "
@@ -450,7 +449,7 @@ def _p3_notes(table: Table) -> list[str]:
         "headers, before preambles, acknowledgements, RTS and FEC. At 2 Mb/s with few places that can send at once this does not fit on the "
         f"air: {losses('overlapping', FAST)} % are lost. The paper's calls were of a few kb/s, though its packets are then up to 600 ms of "
         "speech.",
-        "Of the ten cells of Tables 2 and 3 agree within 5 points: "
+        "Of the ten cells of Tables 2 and 3 agree, within a factor of 1.5 or one point: "
         + ", ".join(f"{n} {setting.name}" for setting, n in agree.items())
         + ".",
     ]

@@ -21,7 +21,9 @@ from hopcast.statistics import ci95, mean
 FACTOR = 1.5
 """A measured value within this factor of the paper's agrees with it."""
 POINTS = 5.0
-"""A measured percentage within this number of points of the paper's agrees with it."""
+"""A measured percentage within this number of points of the paper's agrees with it, if the paper's is large."""
+SMALL, SMALL_POINTS = 10.0, 1.0
+"""Per cent: below this number of the paper, a factor of `FACTOR` or one point count."""
 
 Verdict = Literal["holds", "fails", "within", "differs", "inconclusive", "measured"]
 RANK = {"fails": 0, "differs": 0, "inconclusive": 1, "within": 2, "holds": 2}
@@ -173,7 +175,7 @@ def value(
     note: str = "",
 ) -> Row:
     """Compare a number with the paper's number or range; without one, it is only `measured`."""
-    bounds = _tolerated(unit, paper, low, high)
+    bounds = tolerated(unit, paper, low, high)
     verdict: Verdict = "measured" if bounds is None else _place(measured, *bounds, "within", "differs")
     return _row(experiment, case, metric, unit, "value", paper, low, high, measured, verdict, note)
 
@@ -317,20 +319,26 @@ def experiment_verdict(rows: Sequence[Row]) -> Verdict:
     return max(sorted(set(verdicts)), key=verdicts.count)
 
 
-def _tolerated(unit: str, paper: float | None, low: float | None, high: float | None) -> tuple[float, float] | None:
-    """The range in which a measured value agrees with the paper's."""
+def tolerated(unit: str, paper: float | None, low: float | None = None, high: float | None = None) -> tuple[float, float] | None:
+    """The range in which a measured value agrees with the paper's number or range; `None` without either."""
     low, high = (paper, paper) if paper is not None else (low, high)
     if low is None and high is None:
         return None
-    if unit == "%":
-        return (
-            -float("inf") if low is None else low - POINTS,
-            float("inf") if high is None else high + POINTS,
-        )
-    return (
-        -float("inf") if low is None else min(low / FACTOR, low * FACTOR),
-        float("inf") if high is None else max(high / FACTOR, high * FACTOR),
-    )
+    least = -math.inf if low is None else min(low / FACTOR, low * FACTOR)
+    most = math.inf if high is None else max(high / FACTOR, high * FACTOR)
+    if unit != "%":
+        return least, most
+    if low is not None:
+        least = low - POINTS if low >= SMALL else min(least, low - SMALL_POINTS)
+    if high is not None:
+        most = high + POINTS if high >= SMALL else max(most, high + SMALL_POINTS)
+    return least, most
+
+
+def agrees(measured: float, unit: str, paper: float) -> bool:
+    """Whether a number agrees with the paper's."""
+    least, most = tolerated(unit, paper) or (-math.inf, math.inf)
+    return least <= measured <= most
 
 
 def _place(sample: Sample, low: float, high: float, inside: Verdict, outside: Verdict) -> Verdict:

@@ -158,8 +158,8 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
     return [
         f"<h1>hopcast: {'results compared with the papers' if _is_hopcasts(study) else 'a study'}</h1>",
         f'<p class="lead">Every number below was simulated for this page, {FORMS[amount, _is_hopcasts(study)]}.</p>',
-        "<p>A measured value agrees with the paper's <em>value</em> (<em>within</em>) within a factor of 1.5, or within 5 "
-        "points for a percentage. A <em>claim</em> is a statement of the paper that the experiment tests; it <em>holds</em> if its "
+        "<p>A measured value agrees with the paper's <em>value</em> (<em>within</em>) within a factor of 1.5. A "
+        "percentage agrees within 5 points if the paper's is 10 % or more, otherwise within a factor of 1.5 or one point. A <em>claim</em> is a statement of the paper that the experiment tests; it <em>holds</em> if its "
         "inequality does. A cell is <em>inconclusive</em> if the 95 % confidence interval crosses the threshold. An experiment's "
         "verdict is that of its median cell. A <em>remark</em> is another sentence of the paper; its threshold was set before the "
         "run, and it counts for no verdict.</p>",
