@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from html import escape
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
 
 def page(title: str, body: Iterable[str]) -> str:
-    """A complete HTML page without external resources."""
+    """A complete HTML page without external resources, of parts that are HTML already."""
     style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            f"<title>{escape(title)}</title>",
-            f"<style>\n{style}</style>",
-            "</head>",
-            "<body>",
-            "<main>",
-            *body,
-            "</main>",
-            "</body>",
-            "</html>",
-            "",
-        ]
+    return filled("page.html", title=title, style=Markup(style), body=Markup("\n".join(body))) + "\n"
+
+
+def filled(template: str, **values: object) -> str:
+    """A template of the folder `templates` with these values, which it escapes unless they are `Markup`."""
+    return _templates().get_template(template).render(**values)
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined
     )
 
 
