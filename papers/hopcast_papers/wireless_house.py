@@ -561,10 +561,10 @@ def _w5_rows(measured: Measured) -> list[Row]:
             for name, unit in JITTER:
                 sample = _number(measured, _other_window(window, b), f"game after {name}")
                 rows.append(value("W5", _other_window(window, b), f"jitter, {name}", unit, sample))
-    return rows + _w5_remarks(measured)
+    return rows + _w5_sentences(measured)
 
 
-def _w5_remarks(measured: Measured) -> list[Row]:
+def _w5_sentences(measured: Measured) -> list[Row]:
     """Values that section V-C reads from Tables 4 and 5, at 10 m."""
     game = {
         (r, b, name): _number(measured, _case(10, r, b), f"game after {name}")

@@ -21,7 +21,7 @@ from test_studies import made_up
 
 FOLDER = Path(hopcast_papers.__file__).parent
 MODULES = [path for path in sorted(FOLDER.rglob("*.py")) if path.name != "register.py"]
-JUDGES = {"claim", "sentence", "remark", "judged", "hardest", "best"}
+JUDGES = {"claim", "sentence", "judged", "hardest", "best"}
 """Functions of `hopcast.lab.rows` to which a line is given."""
 
 
@@ -29,8 +29,7 @@ def judged_rows(measurements: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str
     """The rows of every experiment that judge a sentence."""
     monkeypatch.setenv("HOPCAST_TRACES", str(measurements))
     return {
-        id_: [row for row in one.rows(made_up(one, False)) if row.kind == "claim" or row.remark is not None]
-        for id_, one in EXPERIMENTS.items()
+        id_: [row for row in one.rows(made_up(one, False)) if row.kind == "claim"] for id_, one in EXPERIMENTS.items()
     }
 
 
@@ -66,13 +65,11 @@ def test_studies_name_the_sentences_of_the_file_and_no_others() -> None:
 def test_every_sentence_is_judged_once_by_its_line(measurements: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judged = judged_rows(measurements, monkeypatch)
     for said in REGISTER.values():
-        found = [row for row in judged[said.experiment] if row.note.startswith(said.text())]
+        found = [row for row in judged[said.experiment] if row.note == said.text()]
         assert len(found) == 1, said.id
         (row,) = found
         assert said.row_among(judged[said.experiment]) == row
-        if said.in_passing:
-            assert row.remark is not None
-        elif said.id != "R2.bias":
+        if said.id != "R2.bias":
             assert (row.paper_low, row.paper_high) == (said.low, said.high)
     assert sum(map(len, judged.values())) == len(REGISTER)
 

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from hopcast import Scenario, run
-from hopcast.cli.tables import print_rows
 from hopcast.lab import AMOUNTS, find, rows_table, run_experiments
 from hopcast.lab.experiment import Case, Experiment, Measured, Table
 from hopcast.lab.rows import (
@@ -25,12 +24,10 @@ from hopcast.lab.rows import (
     experiment_verdict,
     hardest,
     ratio_of_means,
-    remark,
     sentence,
     typical,
     value,
 )
-from hopcast.lab.tally import findings
 from hopcast.numbers import significant
 from hopcast_papers import EXPERIMENTS, adtfrc
 from hopcast_papers import wireless_house as house
@@ -175,73 +172,6 @@ def test_a_sentence_about_several_cells_is_one_claim() -> None:
     assert [(row.case, row.kind, row.verdict) for row in values] == [(name, "value", "measured") for name in cells]
     assert (found.case, found.kind, found.note) == ("few, the median of 3", "claim", "says so")
     assert sentence("X", "", "ratio", "", cells, of="hardest", low=1.0, note="")[-1].verdict == "inconclusive"
-
-
-@pytest.mark.parametrize(
-    ("values", "remarked", "words"),
-    [
-        ((1.2, 1.21, 1.19), "holds", "holds"),
-        ((0.8, 0.81, 0.79), "fails", "does not hold"),
-        ((0.9, 1.2, 1.0), "inconclusive", "cannot be said"),
-        ((math.nan, 1.0), "inconclusive", "cannot be said"),
-    ],
-)
-def test_a_remark_is_judged_as_a_claim_and_counts_for_no_verdict(
-    values: tuple[float, ...], remarked: str, words: str
-) -> None:
-    row = remark(claim("X", "case", "ratio", "Mb/s", Sample(values), low=1.0, note="“says so”"))
-    assert row.remark == remarked == claim("X", "case", "ratio", "Mb/s", Sample(values), low=1.0).verdict
-    assert row.note == f"“says so”. Remark, ≥ 1 Mb/s: {words}."
-    assert (row.kind, row.verdict) == ("value", "measured")
-    assert (row.paper, row.paper_low, row.paper_high, row.compared()) == (None, None, None, None)
-    assert row.paper_text() == "≥ 1 Mb/s"
-    assert experiment_verdict([row]) == "measured"
-    assert findings([row]) == {}
-    # The columns are those of any row, and say it all.
-    other = value("X", "case", "ratio", "Mb/s", sample(1.0), note=row.note.removesuffix("."))
-    assert (other.remark, other.paper_text()) == (None, "–")
-    assert row.as_dict().keys() == other.as_dict().keys() == set(rows_table([row]).columns)
-    assert Row(**row.as_dict()) == row
-    assert Row(**rows_table([row]).row(0, named=True)).remark == remarked
-
-
-def test_remarks_stand_in_the_terminals_table(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    said = remark(claim("X", "in passing", "ratio", "", sample(0.5), low=1.0, note="n"))
-    print_rows([said, claim("X", "about", "ratio", "", sample(2.0), low=1.0), value("X", "only", "", "", sample(1.0))])
-    lines = [re.split(r"\s*│\s*", line) for line in capsys.readouterr().out.splitlines() if "│ X" in line]
-    assert [(line[2], line[4], line[6]) for line in lines] == [
-        ("in passing", "≥ 1", "remark: fails"),
-        ("about", "≥ 1", "holds"),
-    ]
-
-
-def test_only_a_measured_row_is_a_remark() -> None:
-    note = remark(claim("X", "", "", "", sample(2.0), low=1.0, note="n")).note
-    assert claim("X", "", "", "", sample(2.0), low=1.0, note=note).remark is None
-    assert value("X", "", "", "", sample(2.0), paper=2.0, note=note).remark is None
-
-
-def test_a_sentence_in_passing_is_one_remark() -> None:
-    cells = {"a": sample(1.0), "b": sample(2.0)}
-    rows = sentence("X", "", "ratio", "", cells, of="hardest", low=1.5, note="says so", in_passing=True)
-    assert [(row.case, row.kind, row.verdict, row.remark) for row in rows] == [
-        ("a", "value", "measured", None),
-        ("b", "value", "measured", None),
-        ("the hardest of 2", "value", "measured", "fails"),
-    ]
-    (only,) = sentence("X", "", "", "", {"a": sample(2.0)}, of="typical", low=1.5, note="", in_passing=True)
-    assert (only.case, only.remark) == ("a", "holds")
-
-
-def test_forty_sentences_were_set_beforehand_and_one_is_what_its_experiment_is_about() -> None:
-    about = [row.note for row in EXPERIMENTS["A2"].rows(made_up(EXPERIMENTS["A2"], False)) if row.kind == "claim"]
-    assert [note for note in about if "small route discovery latency" in note] == about[-1:]
-    papers = [experiment for id_, experiment in EXPERIMENTS.items() if id_[0] != "R"]
-    remarks = [row for one in papers for row in one.rows(made_up(one, False)) if row.remark is not None]
-    assert len(remarks) == 39
 
 
 def test_an_experiments_verdict_is_that_of_its_median_cell() -> None:
@@ -489,9 +419,9 @@ def test_a_ratio_is_that_of_the_means_and_survives_a_replication_without_a_path(
     assert math.isnan(adtfrc._ratio(sample(1.0, 1.0), sample(0.0, 0.0)).mean)
 
 
-def remarks_of(id_: str, measured: Measured) -> dict[str, str]:
-    """The results of the remarks of an experiment, by their notes."""
-    return {row.note: row.remark for row in EXPERIMENTS[id_].rows(measured) if row.remark is not None}
+def verdicts_of(id_: str, measured: Measured) -> dict[str, str]:
+    """The verdicts on the sentences of an experiment, by their notes."""
+    return {row.note: row.verdict for row in EXPERIMENTS[id_].rows(measured) if row.kind == "claim"}
 
 
 def changed(measured: Measured, change: Callable[[str, dict[str, Any]], None]) -> Measured:
@@ -510,7 +440,7 @@ def test_single_connections_are_affected_if_each_has_less_than_one_alone(factor:
         # One of the seven, at every setting.
         document["flows"][6]["goodput_bps"] *= factor / 0.5
 
-    verdicts = remarks_of("P5", changed(made_up(EXPERIMENTS["P5"], False), set_rates))
+    verdicts = verdicts_of("P5", changed(made_up(EXPERIMENTS["P5"], False), set_rates))
     assert [v for note, v in verdicts.items() if "single hop connections is also affected" in note] == [expected]
 
 
@@ -520,7 +450,7 @@ def test_a_bigger_network_is_compared_with_two_and_three_hops(many: float, expec
         hops = int(case.split()[0])
         document["flows"][0]["goodput_bps"] = 1e6 * (5.0 if hops == 1 else 1.0 if hops <= 3 else many)
 
-    verdicts = remarks_of("P1", changed(made_up(EXPERIMENTS["P1"], False), set_rates))
+    verdicts = verdicts_of("P1", changed(made_up(EXPERIMENTS["P1"], False), set_rates))
     assert [v for note, v in verdicts.items() if "A bigger network" in note] == [expected]
 
 
@@ -614,7 +544,7 @@ def test_losses_vary_by_more_than_noise_or_not(spread: float, expected: str) -> 
     def set_losses(case: str, document: dict[str, Any]) -> None:
         document["flows"][0]["lost_packets"] = 1000 * (1.0 + spread * random.Random(str(document)).choice((-1, 1)))
 
-    verdicts = remarks_of("H7", changed(made_up(EXPERIMENTS["H7"], False), set_losses))
+    verdicts = verdicts_of("H7", changed(made_up(EXPERIMENTS["H7"], False), set_losses))
     assert [v for note, v in verdicts.items() if "high variance" in note] == [expected]
 
 
@@ -634,7 +564,7 @@ def test_needless_route_discoveries_are_the_messages_beyond_those_at_low_load(at
     def set_messages(case: str, document: dict[str, Any]) -> None:
         document["nodes"][0]["routing_packets"] = 60 if ", 0.1 Mb/s" in case else at_load
 
-    verdicts = remarks_of("A3", changed(made_up(EXPERIMENTS["A3"], False), set_messages))
+    verdicts = verdicts_of("A3", changed(made_up(EXPERIMENTS["A3"], False), set_messages))
     assert [v for note, v in verdicts.items() if "unnecessary route discoveries" in note] == [expected]
 
 
@@ -646,7 +576,7 @@ def test_who_is_more_sensitive_to_motion_keeps_less(moving: float, expected: str
         kept = 1.0 if case.startswith("at rest") else moving if case.endswith(", TFRC") else 0.6
         document["flows"][0]["goodput_bps"] = 1e6 * kept
 
-    verdicts = remarks_of("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
+    verdicts = verdicts_of("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
     assert [v for note, v in verdicts.items() if "more sensitive to node mobility" in note] == [expected]
 
 
@@ -658,7 +588,7 @@ def test_a_gap_to_tcp_is_a_lead_in_kilobits(with_errors: float, expected: str) -
         tcp = 2e6 - with_errors if "5 % errors" in case else 1e6
         document["flows"][0]["goodput_bps"] = tcp if case.endswith("ELFN") else 2e6
 
-    verdicts = remarks_of("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
+    verdicts = verdicts_of("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
     assert [v for note, v in verdicts.items() if "slightly decreases" in note] == [expected]
 
 
@@ -743,7 +673,7 @@ def test_a_delay_increases_progressively_if_each_hop_makes_the_source_pause_long
     measured = changed(made_up(EXPERIMENTS["A5"], False), set_pauses)
     claims = claims_of("A5", measured)
     assert verdicts_on("progressively increases", claims) == [expected]
-    assert [v for note, v in remarks_of("A5", measured).items() if "progressively worse" in note] == [expected]
+    assert [v for note, v in verdicts_of("A5", measured).items() if "progressively worse" in note] == [expected]
 
 
 def test_a_note_begins_a_setting_with_a_capital_and_leaves_the_rest() -> None:

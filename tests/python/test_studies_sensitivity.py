@@ -12,7 +12,7 @@ import pytest
 
 from hopcast import lab
 from hopcast.lab import AMOUNTS, run_experiments, trials
-from hopcast.lab.rows import Row, Sample, claim, remark
+from hopcast.lab.rows import Row, Sample, claim
 from hopcast.lab.sensitivity import (
     FEW,
     Alternative,
@@ -45,18 +45,16 @@ def test_a_tally_counts_claims_and_experiments() -> None:
         [
             [row("holds"), row("holds"), row("fails"), row("within", "value")],
             [row("inconclusive"), row("differs", "value")],
-            [remark(claim("Y", "", "", "", Sample((x,)), low=1.0, note="n")) for x in (2.0, 0.0, 3.0, math.nan)],
+            [claim("Y", "", "", "", Sample((x,)), low=1.0, note="n") for x in (2.0, 0.0, 3.0, math.nan)],
         ]
     )
-    assert tally.remarks == {"holds": 2, "fails": 1, "inconclusive": 1}
-    assert tally.claims == {"holds": 2, "fails": 1, "inconclusive": 1}
+    assert tally.claims == {"holds": 4, "fails": 2, "inconclusive": 2}
     assert tally.experiments == {"within": 1, "differs": 1}
     assert tally.sentences() == [
-        "Claims: 2 of 4 hold (50 %), 1 fail, 1 are open.",
-        "Remarks in passing: 2 of 4 hold (50 %), 1 fail, 1 are open.",
+        "Sentences of the papers: 4 of 8 hold (50 %), 2 fail, 2 are open.",
         "Experiments with values of a paper, by the median value: 1 of 2 are within (50 %), 1 differ, 0 are open.",
     ]
-    assert Tally.of([[row("measured", "value")]]).sentences()[:2] == ["Claims: none.", "Remarks in passing: none."]
+    assert Tally.of([[row("measured", "value")]]).sentences()[0] == "Sentences of the papers: none."
 
 
 def trial(**changes: Any) -> Trial:

@@ -91,14 +91,13 @@ def print_comparison(comparison: Comparison) -> None:
 
 
 def print_rows(rows: list[Row]) -> None:
-    """Print findings of studies: a row for each number, claim or remark of a paper, without values that are only
+    """Print findings of studies: a row for each number or claim of a paper, without values that are only
     measured.
     """
     lines: list[list[str | Text]] = []
     for row in rows:
-        if row.remark is not None or row.verdict != "measured":
-            name = row.remark or row.verdict
-            verdict = Text(f"remark: {name}" if row.remark else name, style=VERDICT_STYLES[name])
+        if row.verdict != "measured":
+            verdict = Text(row.verdict, style=VERDICT_STYLES[row.verdict])
             lines.append([row.experiment, row.case, row.metric, row.paper_text(), row.measured_text(), verdict])
     _print(("id", "case", "metric", "paper", "measured", "verdict"), lines, numbers=(3, 4))
 
@@ -109,9 +108,8 @@ def print_register(registers: Sequence[Register], rows: Sequence[Row]) -> None:
     for said in (said for register in registers for said in register.values()):
         row = said.row_among(row for row in rows if row.experiment == said.experiment)
         if row is not None:
-            verdict = row.remark or row.verdict
             cells = (said.id, said.section, said.measured, said.of or "", said.line())
-            lines.append([*cells, Text(verdict, style=VERDICT_STYLES[verdict])])
+            lines.append([*cells, Text(row.verdict, style=VERDICT_STYLES[row.verdict])])
     if lines:
         _print(("sentence", "where", "measured", "cells", "line", "verdict"), lines, numbers=(4,))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from hopcast.errors import HopcastError
-from hopcast.lab.rows import Of, Row, Sample, claim, judged, remark, sentence
+from hopcast.lab.rows import Of, Row, Sample, claim, judged, sentence
 
 T = TypeVar("T", "Sentence", "Change")
 
@@ -46,8 +46,6 @@ class Sentence:
     """The measured value is at least this."""
     high: float | None = None
     """The measured value is at most this."""
-    in_passing: bool = False
-    """Whether it is a remark, which counts for no verdict."""
 
     @property
     def experiment(self) -> str:
@@ -61,7 +59,7 @@ class Sentence:
     def row_among(self, rows: Iterable[Row]) -> Row | None:
         """The row of its experiment that judges it, if there is one."""
         text = self.text()
-        return next((row for row in rows if (row.kind == "claim" or row.remark) and row.note.startswith(text)), None)
+        return next((row for row in rows if row.kind == "claim" and row.note == text), None)
 
     def holds(self, number: float) -> bool:
         """Whether a number is on the right side of the line."""
@@ -147,8 +145,7 @@ class Register(Mapping[str, Sentence]):
         """Judge a sentence by one number; the line is in units of `scale`."""
         said = self[key]
         low, high = (None if line is None else line * scale for line in (said.low, said.high))
-        found = claim(said.experiment, case, metric, unit, measured, low=low, high=high, note=said.text())
-        return remark(found) if said.in_passing else found
+        return claim(said.experiment, case, metric, unit, measured, low=low, high=high, note=said.text())
 
     def rows(
         self,
@@ -166,7 +163,7 @@ class Register(Mapping[str, Sentence]):
             raise ValueError(f"{key}: the register does not say how its cells are combined")
         return sentence(
             said.experiment, case, metric, unit, cells,
-            of=said.of, low=said.low, high=said.high, note=said.text(), shown=shown, in_passing=said.in_passing,
+            of=said.of, low=said.low, high=said.high, note=said.text(), shown=shown,
         )  # fmt: skip
 
     def picked(self, key: str, cells: Collection[Sample]) -> Sample:

@@ -1,19 +1,16 @@
 """Rows: the paper's value, the measured value, and the verdict.
 
-A claim is a statement of the paper that an experiment tests. A remark is another sentence of the paper about a
-result; its threshold was set before the run. Remarks are judged in the same way, but count neither for the
-experiment's verdict nor among the claims.
+A value is a number that the paper may have, too. A claim is a sentence of the paper that an experiment tests.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, median_low
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from hopcast.numbers import significant, with_interval
 from hopcast.statistics import ci95, mean
@@ -32,13 +29,6 @@ Of = Literal["typical", "hardest", "best"]
 """Which of its cells represents a sentence."""
 WHICH: dict[Of, str] = {"typical": "the median", "hardest": "the hardest", "best": "the best"}
 """Part of the row's case."""
-
-Passed = Literal["holds", "fails", "inconclusive"]
-"""Possible results of a remark."""
-IN_WORDS: dict[Passed, str] = {"holds": "holds", "fails": "does not hold", "inconclusive": "cannot be said"}
-"""The result as it ends the note of a remark."""
-_REMARK = re.compile(rf" Remark, (?P<line>[^:]*): (?P<words>{'|'.join(IN_WORDS.values())})\.$")
-"""Pattern of that end, which marks a row as a remark: the columns have no place for it."""
 
 
 @dataclass(frozen=True)
@@ -104,21 +94,8 @@ class Row:
         """The row for JSON."""
         return dataclasses.asdict(self)
 
-    @property
-    def remark(self) -> Passed | None:
-        """The result of a remark, as its note says; `None` for another row."""
-        if (found := self._remark) is None:
-            return None
-        return next(name for name, words in IN_WORDS.items() if words == found["words"])
-
-    @property
-    def _remark(self) -> re.Match[str] | None:
-        return _REMARK.search(self.note) if self.verdict == "measured" else None
-
     def paper_text(self) -> str:
-        """The paper's value: a number, a range, or one end of a range. For a remark it is its threshold."""
-        if (found := self._remark) is not None:
-            return found["line"]
+        """The paper's value: a number, a range, or one end of a range."""
         unit = f" {self.unit}" if self.unit else ""
         if self.paper is not None:
             return significant(self.paper) + unit
@@ -201,20 +178,6 @@ def claim(
     return _row(experiment, case, metric, unit, "claim", None, low, high, measured, verdict, note)
 
 
-def remark(judged: Row) -> Row:
-    """Another sentence of the paper about a result, whose threshold was set before the run. It is judged as a claim
-    is, but counts for no verdict: the row is a measured value, whose note has the threshold and the result.
-    """
-    return dataclasses.replace(
-        judged,
-        kind="value",
-        paper_low=None,
-        paper_high=None,
-        verdict="measured",
-        note=f"{judged.note}. Remark, {judged.paper_text()}: {IN_WORDS[cast(Passed, judged.verdict)]}.",
-    )
-
-
 def average(samples: Iterable[Sample]) -> Sample:
     """Their mean, replication by replication."""
     return Sample.of(lambda *each: math.fsum(each) / len(each), *samples)
@@ -291,10 +254,9 @@ def sentence(
     high: float | None = None,
     note: str,
     shown: Callable[[Sample], Sample] = lambda cell: cell,
-    in_passing: bool = False,
 ) -> list[Row]:
     """A sentence of the paper about several cells: the cells as values, by their cases and as they should be `shown`,
-    and one claim about the `typical`, the `hardest`, or the `best` of them; with `in_passing` it is a remark.
+    and one claim about the `typical`, the `hardest`, or the `best` of them.
     """
     if len(cells) == 1:
         ((which, found),) = cells.items()
@@ -304,7 +266,7 @@ def sentence(
         found = judged(cells.values(), of, low, high)
         each = [value(experiment, name, metric, unit, shown(sample)) for name, sample in cells.items()]
     about = claim(experiment, which, metric, unit, found, low=low, high=high, note=note)
-    return [*each, remark(about) if in_passing else about]
+    return [*each, about]
 
 
 def experiment_verdict(rows: Sequence[Row]) -> Verdict:
@@ -319,7 +281,9 @@ def experiment_verdict(rows: Sequence[Row]) -> Verdict:
     return max(sorted(set(verdicts)), key=verdicts.count)
 
 
-def tolerated(unit: str, paper: float | None, low: float | None = None, high: float | None = None) -> tuple[float, float] | None:
+def tolerated(
+    unit: str, paper: float | None, low: float | None = None, high: float | None = None
+) -> tuple[float, float] | None:
     """The range in which a measured value agrees with the paper's number or range; `None` without either."""
     low, high = (paper, paper) if paper is not None else (low, high)
     if low is None and high is None:

@@ -24,20 +24,18 @@ def findings(rows: Sequence[Row]) -> dict[str, Verdict]:
 @dataclass(frozen=True)
 class Tally:
     """Number of verdicts on claims (one for each sentence of a paper that an experiment tests), and on the values of
-    experiments (one vote each). Results of the papers' remarks are counted separately.
+    experiments (one vote each).
     """
 
     claims: Counter[str]
-    remarks: Counter[str]
     experiments: Counter[str]
 
     @staticmethod
     def of(experiments: Iterable[Sequence[Row]]) -> Tally:
         """Tally of the rows of any number of experiments."""
-        tally = Tally(Counter(), Counter(), Counter())
+        tally = Tally(Counter(), Counter())
         for rows in experiments:
             tally.claims.update(row.verdict for row in rows if row.kind == "claim")
-            tally.remarks.update(row.remark for row in rows if row.remark is not None)
             if (verdict := findings(rows).get(VALUES)) is not None:
                 tally.experiments[verdict] += 1
         return tally
@@ -45,8 +43,7 @@ class Tally:
     def sentences(self) -> list[str]:
         """The same as text, for people."""
         return [
-            f"Claims: {_counts(self.claims, 'hold', 'holds', 'fail', 'fails')}.",
-            f"Remarks in passing: {_counts(self.remarks, 'hold', 'holds', 'fail', 'fails')}.",
+            f"Sentences of the papers: {_counts(self.claims, 'hold', 'holds', 'fail', 'fails')}.",
             "Experiments with values of a paper, by the median value: "
             f"{_counts(self.experiments, 'are within', 'within', 'differ', 'differs')}.",
         ]

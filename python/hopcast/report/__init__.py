@@ -142,8 +142,7 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
     amount = study["amount"]
     lines = []
     for experiment, of_experiment in found:
-        counts: Counter[str] = Counter(row.verdict for row in of_experiment if row.remark is None)
-        remarks = [row.remark for row in of_experiment if row.remark is not None]
+        counts: Counter[str] = Counter(row.verdict for row in of_experiment)
         lines.append(
             [
                 f'<a href="#{experiment.id}">{experiment.id}</a>',
@@ -151,19 +150,17 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
                 html.verdict(study["verdicts"][experiment.id]),
                 *(str(sum(counts[name] for name in names)) for names in (AGREE, OPEN, DISAGREE)),
                 str(counts["measured"]),
-                f"{remarks.count('holds')} of {len(remarks)} hold" if remarks else "",
             ]
         )
-    head = ["", "experiment", "verdict", "agree", "open", "disagree", "only measured", "remarks"]
+    head = ["", "experiment", "verdict", "agree", "open", "disagree", "only measured"]
     return [
         f"<h1>hopcast: {'results compared with the papers' if _is_hopcasts(study) else 'a study'}</h1>",
         f'<p class="lead">Every number below was simulated for this page, {FORMS[amount, _is_hopcasts(study)]}.</p>',
         "<p>A measured value agrees with the paper's <em>value</em> (<em>within</em>) within a factor of 1.5. A "
-        "percentage agrees within 5 points if the paper's is 10 % or more, otherwise within a factor of 1.5 or one point. A <em>claim</em> is a statement of the paper that the experiment tests; it <em>holds</em> if its "
+        "percentage agrees within 5 points if the paper's is 10 % or more, otherwise within a factor of 1.5 or one point. A <em>claim</em> is a sentence of the paper that the experiment tests; it <em>holds</em> if its "
         "inequality does. A cell is <em>inconclusive</em> if the 95 % confidence interval crosses the threshold. An experiment's "
-        "verdict is that of its median cell. A <em>remark</em> is another sentence of the paper; its threshold was set before the "
-        "run, and it counts for no verdict.</p>",
-        *(tables.table(head, lines, numbers=(3, 4, 5, 6, 7)) for _ in lines[:1]),
+        "verdict is that of its median cell.</p>",
+        *(tables.table(head, lines, numbers=(3, 4, 5, 6)) for _ in lines[:1]),
         *(
             f"<p>{escape(sentence)}</p>"
             for sentence in Tally.of(rows for _, rows in found).sentences()
@@ -286,7 +283,7 @@ def _cells(cells: Cells) -> list[str]:
 
 def _said(row: Row) -> bool:
     """Whether the paper says something about it."""
-    return row.verdict in RANK or row.remark is not None
+    return row.verdict in RANK
 
 
 def _row_table(rows: Sequence[Row]) -> list[str]:
@@ -299,7 +296,7 @@ def _row_table(rows: Sequence[Row]) -> list[str]:
             escape(row.paper_text()),
             escape(row.measured_text()),
             escape(row.compared_text()),
-            html.verdict(row.verdict) if row.remark is None else html.verdict(row.remark, f"remark: {row.remark}"),
+            html.verdict(row.verdict),
             f'<span class="note">{html.prose(row.note)}</span>',
         ]
         for row in rows
