@@ -870,7 +870,6 @@ def _m4_number(of: str) -> Callable[[Document], float]:
 
 def _m4_rows(measured: Measured) -> list[Row]:
     rows = []
-    least: dict[str, Sample] = {}
     varies: dict[str, Sample] = {}
     for name in (*SCENES, FAR_SCENE):
         found: dict[tuple[Protocol, str], Sample] = {}
@@ -891,8 +890,8 @@ def _m4_rows(measured: Measured) -> list[Row]:
         varies[name] = found["adtfrc", "variation"]
         for other in PROTOCOLS[1:]:
             case = f"{name}, ADTFRC − {NAMES[other]}"
-            least[case] = found["adtfrc", "variation"] - found[other, "variation"]
-            rows.append(value("M4", case, "coefficient of variation of the rate", "", _known(least[case])))
+            less = found["adtfrc", "variation"] - found[other, "variation"]
+            rows.append(value("M4", case, "coefficient of variation of the rate", "", _known(less)))
         if SCENES[name]:
             case = f"{name}, ADTFRC − TFRC"
             pair = (found["adtfrc", "longest"], found["tfrc", "longest"])
@@ -905,13 +904,14 @@ def _m4_rows(measured: Measured) -> list[Row]:
             pair = (found["tcp", "longest"], found["tfrc", "longest"])
             rows.append(_difference("M4.tcp-short", f"{name}, TCP with ELFN − TFRC", "longest interruption", "s", pair))
         else:
+            wider = _known(_ratio(found["tfrc", "variation"], found["adtfrc", "variation"]))
+            case = f"{name}, TFRC / ADTFRC"
+            rows.append(REGISTER.row("M4.rate-range", case, "variation of the rate, ratio", "", wider))
             cut = _known(found["tcp", "count"])
             rows.append(
                 REGISTER.row("M4.tcp-interrupted-at-rest", f"{name}, TCP with ELFN alone", "interruptions", "", cut)
             )
-    case, metric = f"ADTFRC − others, the median of {len(least)}", "coefficient of variation of the rate"
-    found_of_all = _known(REGISTER.picked("M4.rate-range", least.values()))
-    rows.append(REGISTER.row("M4.rate-range", case, metric, "", found_of_all))
+    metric = "coefficient of variation of the rate"
     still = _m4_case(FAR_STILL, "tcp")
     rows.append(value("M4", still, "interruptions", "", _known(measured.sample(still, _m4_number("count")))))
     rest, moving = SCENES

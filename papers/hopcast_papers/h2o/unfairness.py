@@ -125,11 +125,13 @@ def _h9_rows(measured: Measured) -> list[Row]:
             rows.append(value("H9", case, "N5 → N4", "Mb/s", one))
             rows.append(value("H9", case, "two hops / one hop", "", two / one))
             continue
+        theirs = PAPER[other] if case == _h9_case(other, RATED) else (None, None)
         note = f"Table {'III' if other == 'tcp' else 'IV'}; N1 → N2 and N2 → N3 carry the same"
-        rows.append(value("H9", case, "N1 → N2 → N3", "Mb/s", two, paper=PAPER[other][0], note=note))
-        rows.append(value("H9", case, "N5 → N4", "Mb/s", one, paper=PAPER[other][1]))
-        rows.append(value("H9", case, "loss of N1 → N3", "%", loss(measured, case, (0,)), paper=0.0))
-        paper = UDP_LOSS if other == "udp" else 0.0
+        rows.append(value("H9", case, "N1 → N2 → N3", "Mb/s", two, paper=theirs[0], note=note))
+        rows.append(value("H9", case, "N5 → N4", "Mb/s", one, paper=theirs[1]))
+        rows.append(value("H9", case, "loss of N1 → N3", "%", loss(measured, case, (0,))))
+        # TCP has none by construction.
+        paper = UDP_LOSS if case == _h9_case("udp", RATED) else None
         rows.append(value("H9", case, "loss of N5 → N4", "%", loss(measured, case, (1,)), paper=paper))
         off = Sample.of(off_fair, two, one)
         if case in (_h9_case(other, RATED) for other in PAPER):

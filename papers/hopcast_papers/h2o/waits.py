@@ -83,7 +83,7 @@ def _rows(measured: Measured) -> list[Row]:
     more = bandwidth[1, 1] / bandwidth[1, 0]
     rows.append(REGISTER.row("H6.one-ms-above-none", "1 KB, 1 ms / none", "bandwidth ratio", "", more))
     alike = {f"{adu} KB, 1 ms − 2 ms": lost[adu, 1] - lost[adu, 2] for adu in ADU_KB[1:]}
-    rows += REGISTER.rows("H6.loss-alike", "1 ms − 2 ms", "loss", "points", alike)
+    rows += [value("H6", case, "loss", "points", points) for case, points in alike.items()]
     arrives = Sample.of(lambda one, two: (100.0 - one) / (100.0 - two), lost[1, 1], lost[1, 2])
     rows.append(REGISTER.row("H6.same-amount", "1 KB, 1 ms / 2 ms", "data ratio", "", arrives))
     kept = {hops: mbps(measured, _over_hops(hops, 2)) / mbps(measured, _over_hops(hops, 0)) for hops in (2, 3, 4)}
@@ -91,8 +91,9 @@ def _rows(measured: Measured) -> list[Row]:
     rows += REGISTER.rows("H6.larger-k", "more − fewer hops", "bandwidth, 2 ms / none", "", tolerant)
     for case, sample in _rises(bandwidth).items():
         rows.append(value("H6", case, "bandwidth ratio", "", sample))
-    for seen in _observations(bandwidth):
-        rows += REGISTER.rows(seen.key, seen.name, "bandwidth ratio", "", seen.cells)
+    for seen in _observations(bandwidth, lost):
+        rows += REGISTER.rows(seen.key, seen.name, seen.metric, "", seen.cells)
+    rows += [value("H6", case, "bandwidth ratio", "", ratio) for case, ratio in _alike(bandwidth).items()]
     at_relays: dict[str, Sample] = {}
     for hops in (3, 2, 4):
         shares, at_relays[f"{_over_hops(hops, 0)}, at relays"] = _where_lost(
@@ -100,7 +101,8 @@ def _rows(measured: Measured) -> list[Row]:
         )
         rows += shares
     rows += _where_lost(measured, SQUARE, SQUARE, 3)[0]
-    rows += REGISTER.rows("H6.at-relays", "at relays", "lost at relays", "%", at_relays)
+    note = "“Almost all the losses occur at the intermediate nodes”; nothing else can lose here"
+    rows += [value("H6", case, "lost at relays", "%", share, note=note) for case, share in at_relays.items()]
     rows.extend(_over_wires(measured))
     return rows
 
@@ -134,15 +136,32 @@ class Observation:
     key: str
     name: str
     cells: Mapping[str, Sample]
+    metric: str = "bandwidth ratio"
 
 
-def _observations(bandwidth: Mapping[tuple[int, int], Sample]) -> list[Observation]:
+def _alike(bandwidth: Mapping[tuple[int, int], Sample]) -> dict[str, Sample]:
+    """Bandwidth with a wait of 1 ms divided by that with 2 ms, at 2 KB and more."""
+    return {f"{adu} KB, 1 ms / 2 ms": bandwidth[adu, 1] / bandwidth[adu, 2] for adu in ADU_KB[1:]}
+
+
+def _observations(
+    bandwidth: Mapping[tuple[int, int], Sample], lost: Mapping[tuple[int, int], Sample]
+) -> list[Observation]:
+    def apart(ratio: float, one: float, two: float) -> float:
+        """How far bandwidth and loss are apart, the farther of the two, in units of what counts as noise."""
+        return max(abs(ratio - 1.0) / NOISE, abs(one - two) / UNAFFECTED)
+
+    alike = {
+        case: Sample.of(apart, ratio, lost[adu, 1], lost[adu, 2])
+        for adu, (case, ratio) in zip(ADU_KB[1:], _alike(bandwidth).items(), strict=True)
+    }
     return [
         Observation("H6.one-ms-above-two", "1 KB", {"1 KB, 1 ms / 2 ms": bandwidth[1, 1] / bandwidth[1, 2]}),
         Observation(
-            "H6.bandwidth-alike",
+            "H6.alike",
             "1 ms / 2 ms",
-            {f"{adu} KB, 1 ms / 2 ms": bandwidth[adu, 1] / bandwidth[adu, 2] for adu in ADU_KB[1:]},
+            alike,
+            "difference / noise",
         ),
         Observation(
             "H6.rises-with-size",
@@ -165,10 +184,11 @@ def _over_wires(measured: Measured) -> list[Row]:
     for key, sample in bandwidth.items():
         rows.append(value("H6", _wired(*key), "bandwidth", "Mb/s", sample))
         rows.append(value("H6", _wired(*key), "loss", "%", lost[key]))
-    seen = _observations(bandwidth)
+    seen = _observations(bandwidth, lost)
     rows += [value("H6", WIRED + case, "bandwidth ratio", "", cell) for case, cell in _rises(bandwidth).items()]
     for one in seen:
-        rows += [value("H6", WIRED + case, "bandwidth ratio", "", cell) for case, cell in one.cells.items()]
+        rows += [value("H6", WIRED + case, one.metric, "", cell) for case, cell in one.cells.items()]
+    rows += [value("H6", WIRED + case, "bandwidth ratio", "", cell) for case, cell in _alike(bandwidth).items()]
 
     def reproduced(*ratios: float) -> float:
         return float(sum(REGISTER[one.key].holds(ratio) for one, ratio in zip(seen, ratios, strict=True)))

@@ -39,7 +39,7 @@ class Sentence:
     note: str
     """How the row quotes and reads the sentence; `{quotation}` and `{section}` stand for these fields."""
     changed: str
-    """The commit in which the line or what is measured was last changed."""
+    """The commit in which the line or what is measured was last changed: its hash, or its subject."""
     of: Of | None = None
     """How its cells are combined; `None` for a single one."""
     low: float | None = None
@@ -77,7 +77,7 @@ class Change:
     """A line that was changed after the register was frozen."""
 
     id: str
-    """The sentence."""
+    """The sentence, which may not be judged any more."""
     old: str
     new: str
     reason: str
@@ -120,8 +120,8 @@ class Register(Mapping[str, Sentence]):
         changes = [
             _made(Change, fields, f"{where}: change[{at}]") for at, fields in enumerate(document.pop("change", []))
         ]
-        for key in (*document, *(change.id for change in changes if change.id not in sentences)):
-            raise RegisterError(f"{where}: {key}: is neither a sentence nor a table of a register")
+        for key in document:
+            raise RegisterError(f"{where}: {key}: is no table of a register; there are words, sentence and change")
         return Register(sentences, words, changes)
 
     def __getitem__(self, key: str) -> Sentence:
