@@ -23,7 +23,7 @@ from conftest import TOML, Hopcast, command
 from hopcast import Scenario, Sweep, open_sweep, run
 from hopcast.lab.executor import Run
 from hopcast.statistics import ci95, mean
-from hopcast.sweep import NoSweep, Precision, SweepError, SweepFailed, sample
+from hopcast.sweep import NoSweep, Precision, SweepError, SweepFailed, plots, sample
 from hopcast.sweep.parts import Parts
 from hopcast.sweep.plan import expand, split
 from hopcast.sweep.precision import parts_of
@@ -503,6 +503,58 @@ def test_sampled_values_lie_between_their_bounds_in_their_unit(asked: Path) -> N
             assert len(set(values)) > 7
         assert {type(point[WINDOW]) for point in sweep.points} == {int}
         assert {point[WINDOW] for point in sweep.points} == set(range(2, 10))
+
+
+# --- figures -------------------------------------------------------------------------------------------------------
+
+GRIDS: dict[str, dict[str, Any]] = {
+    "one": {"grid": {WINDOW: [2, 4, 8]}},
+    "two": {"grid": {WINDOW: [8, 2], RATE: ["6 Mb/s", "54 Mb/s"]}},
+    "texts": {"grid": {"radio.rts_threshold": ["off", "0 B"], "flows.bulk.transport.variant": ["reno", "cubic"]}},
+    "side by side": {"zip": {WINDOW: [2, 4, 8], RATE: ["6 Mb/s", "24 Mb/s", "54 Mb/s"]}},
+    "many": {"sample": {"size": 8, WINDOW: [2, 9], SPACING: ["3 m", "20 m"], "flows.units.start": [0.0, 0.05]}},
+    "none": {},
+}
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_a_report_has_figures_for_each_number_of_parameters(asked: Path, name: str, hopcast: Hopcast) -> None:
+    out = asked.parent / "out"
+    result = Sweep(asked.parent / "two.toml", replications=2, **GRIDS[name]).run(out)
+    assert hopcast("report", out).returncode == 0
+    page = (out / "report.html").read_text()
+    drawn = {"one": 1, "two": 4, "texts": 4, "side by side": 1, "many": 6, "none": 0}[name]
+    assert page.count("<figure>") == 2 * drawn
+    assert [axis.keys for axis in plots.axes_of(result)] == {
+        "one": [(WINDOW,)],
+        "two": [(WINDOW,), (RATE,)],
+        "texts": [("radio.rts_threshold",), ("flows.bulk.transport.variant",)],
+        "side by side": [(WINDOW, RATE)],
+        "many": [(WINDOW,), (SPACING,), ("flows.units.start",)],
+        "none": [],
+    }[name]
+    assert hopcast("report", out).returncode == 0
+    assert (out / "report.html").read_text() == page
+
+
+def test_a_figure_has_the_means_of_the_table(asked: Path) -> None:
+    result = Sweep(asked.parent / "two.toml", replications=3, grid={WINDOW: [8, 2], RATE: ["6 Mb/s", "54 Mb/s"]}).run()
+    axes = plots.axes_of(result)
+    (point,) = (one for one in plots.points_of(result, axes, "goodput_bps") if one.places == (8.0, 6.0))
+    values = result.flows.filter(polars.col(WINDOW) == 8, polars.col(RATE) == "6 Mb/s", name="bulk")["goodput_bps"]
+    value, half = point.means["bulk"]
+    assert value == pytest.approx(1e-6 * mean(values.to_list()))
+    assert half == pytest.approx(1e-6 * (ci95(values.to_list()) or 0.0))
+
+
+def test_a_report_of_a_sweep_that_has_begun(asked: Path, hopcast: Hopcast) -> None:
+    out = asked.parent / "out"
+    assert hopcast("sweep", asked, "--out", out, "--shard", "1/5").returncode == 0
+    assert hopcast("report", out).returncode == 0
+    assert "The sweep is not complete" in (out / "report.html").read_text()
+    (out / "sweep.json").write_text("{}")
+    done = hopcast("report", out)
+    assert (done.returncode, "is not a file that" in done.stderr) == (2, True)
 
 
 # --- pickles and failures -------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hopcast.cli import traces as traces_of
 @traces_of.OPTION
 @click.option("--figures", is_flag=True, help="Write the figures of a study to DIR/figures too, as SVG and PDF.")
 def command(folder: str, study: str | None, traces: tuple[str, ...], figures: bool) -> None:
-    """Draw the results of `run --out DIR` or `study --out DIR` in report.html."""
+    """Draw the results of `run`, `study` or `sweep` with `--out DIR` in report.html."""
     from hopcast.cli.study import own_experiments
     from hopcast.lab import CollectionError
     from hopcast.report import NothingToReport, write_figures, write_report

@@ -22,7 +22,7 @@ from hopcast.lab.rows import RANK, Row
 from hopcast.lab.sensitivity import Sensitivity
 from hopcast.lab.tally import Tally
 from hopcast.output import prepared, write_bytes, write_text
-from hopcast.report import conversations, html, register
+from hopcast.report import conversations, html, register, sweeps
 from hopcast.report.documents import (
     NoDocument,
     WrongDocument,
@@ -32,6 +32,8 @@ from hopcast.report.documents import (
     load_series,
     load_study,
 )
+from hopcast.sweep.result import NAME as SWEEP
+from hopcast.sweep.result import NoSweep, open_sweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,12 +62,22 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
     """
     root = Path(folder)
     known = experiments() | {experiment.id: experiment for experiment in own}
+    path = root / "report.html"
+    if (root / SWEEP).exists():
+        try:
+            drawn = sweeps.section(open_sweep(root))
+        except NoSweep as error:
+            raise NothingToReport(str(error)) from None
+        with prepared(root, (path.name,)):
+            write_text(path, html.page("hopcast report", drawn))
+        return str(path)
     study, run = _load(load_study, root / "rows.json"), _load(load_run, root / "run.json")
     # Beside a run alone, or a study of one's own, a folder of that name is the user's.
     film = _load(load_film, root / FILM / "run.json") if study is not None and _is_hopcasts(study) else None
     if study is None and run is None:
         raise NothingToReport(
-            f"{root}: there is neither run.json nor rows.json; `hopcast run --out` and `hopcast study --out` write them"
+            f"{root}: there is neither run.json nor rows.json nor sweep.json; `hopcast run --out`, "
+            "`hopcast study --out` and `hopcast sweep --out` write them"
         )
     body: list[str] = []
     found = [] if study is None else _by_experiment(study, known)
@@ -83,7 +95,6 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
         body += _experiments(AMOUNTS[study["amount"]], study["verdicts"], found)
         body += register.section(registers(), {experiment.id: rows for experiment, rows in found})
     body += _provenance(study, [document for document in (film, run) if document is not None])
-    path = root / "report.html"
     with prepared(root, (path.name,)):
         write_text(path, html.page("hopcast report", body))
     return str(path)

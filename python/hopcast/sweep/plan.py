@@ -73,7 +73,7 @@ def expand(
 
 def _lists(section: Mapping[str, Any], name: str, file: str) -> dict[str, list[object]]:
     found = {}
-    for key, values in _flat(section, name, file):
+    for key, values in flat(section, name, file):
         field = f"{name}.{key}"
         if not isinstance(values, Sequence) or isinstance(values, str) or not values:
             raise SweepError(file, field, shown(values), "expected a list of values, such as [1, 2, 4]")
@@ -83,13 +83,13 @@ def _lists(section: Mapping[str, Any], name: str, file: str) -> dict[str, list[o
     return found
 
 
-def _flat(section: object, name: str, file: str) -> Iterable[tuple[str, Any]]:
+def flat(section: object, name: str, file: str) -> Iterable[tuple[str, Any]]:
     """The keys of a section, whether they are quoted or written as tables in tables."""
     if not isinstance(section, Mapping):
         raise SweepError(file, name, shown(section), "expected a table of keys, each with its values")
     for key, value in section.items():
         if isinstance(value, Mapping):
-            for inner, values in _flat(value, f"{name}.{key}", file):
+            for inner, values in flat(value, f"{name}.{key}", file):
                 yield f"{key}.{inner}", values
             continue
         if key in ("seed", "name") and "." not in name:
@@ -129,7 +129,7 @@ def _sample(sampled: Mapping[str, Any] | None, seed: int, file: str) -> tuple[li
             file, "sample.method", shown(method), f"expected {known}{nearest(str(method), sample.METHODS)}"
         )
     size = whole(size, "sample.size", 1, MOST_POINTS, file)
-    ranges = dict(_flat({key: of for key, of in sampled.items() if key not in ("method", "size")}, "sample", file))
+    ranges = dict(flat({key: of for key, of in sampled.items() if key not in ("method", "size")}, "sample", file))
     if not ranges:
         raise SweepError(file, "sample", None, "names no key; expected [low, high] for each key to sample")
     if method == "sobol" and len(ranges) > sample.MOST:
