@@ -15,7 +15,7 @@ impl DataRate {
         Self(rate)
     }
 
-    /// That of symbols with so many data bits, one each `symbol`, to the nearest kb/s.
+    /// The rate of symbols that hold `bits` data bits, one each `symbol`, to the nearest kb/s.
     pub(super) const fn of_symbols(bits: u32, symbol: Duration) -> Self {
         let nanoseconds = symbol.as_nanos();
         Self(((bits as u64 * 1_000_000 + nanoseconds / 2) / nanoseconds) as u32)

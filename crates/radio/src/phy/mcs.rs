@@ -41,7 +41,7 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// Of the scheme of this index on so many data subcarriers (N_SD).
+    /// Of the scheme of this index, with the given number of data subcarriers (N_SD).
     pub(super) fn new(vector: TxVector, scheme: u8, subcarriers: u32) -> Self {
         let (constellation, code) = SCHEMES[usize::from(scheme)];
         let coded_bits = subcarriers * constellation.bits() * u32::from(vector.streams());
@@ -68,7 +68,7 @@ impl Payload {
         (least..=self.data_bits).find(shared).unwrap_or(least)
     }
 
-    /// Bits besides the bytes: SERVICE, and the tails of encoders that take at most so many data bits of a symbol.
+    /// Bits besides the bytes: SERVICE, and the tails of encoders, each of which takes at most `most` data bits of a symbol.
     pub(super) fn service_and_tail_bits(self, most: u32) -> u32 {
         match self.coding {
             Coding::Bcc => SERVICE_BITS + TAIL_BITS * self.encoders(most),

@@ -51,7 +51,7 @@ impl<'a> Traces<'a> {
         trace::parse(&read(&path)?, &path.display().to_string()).map_err(|error| (error.to_string(), String::new()))
     }
 
-    /// The trace of a link: a file beside the scenario, else in one of the trace directories.
+    /// The trace of a link: a file next to the scenario, else in one of the trace directories.
     ///
     /// # Errors
     /// As [`Self::find`].

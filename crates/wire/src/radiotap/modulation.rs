@@ -180,7 +180,7 @@ impl He {
     }
 }
 
-/// How a frame was sent that has no rate of its own.
+/// How a frame was sent for which radiotap has an index in place of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Modulation {
     /// HT.
