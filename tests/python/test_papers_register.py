@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import html
 import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -94,6 +96,23 @@ def test_a_sentence_is_judged_by_its_line() -> None:
         REGISTER.rows("H6.one-ms-above-none", "", "", "", {"a": Sample((1.0,)), "b": Sample((2.0,))})
     row = REGISTER.row("R2.bias", "case", "mean error", "dB", Sample((0.5,)), scale=0.4)
     assert (row.paper_low, row.paper_high, row.verdict) == (-0.4, 0.4, "fails")
+
+
+def test_every_line_that_has_changed_is_in_the_table_of_changes() -> None:
+    frozen = tomllib.loads((FOLDER / "frozen.toml").read_text(encoding="utf-8"))["line"]
+    now = {said.id: said.line() + (f", {said.of}" if said.of else "") for said in REGISTER.values()}
+    changed = {id_ for id_, line in frozen.items() if now.get(id_) != line}
+    assert changed - {change.id for change in REGISTER.changes} == set()
+
+
+def test_the_report_says_what_no_study_repeats() -> None:
+    rows = EXPERIMENTS["H4"].rows(made_up(EXPERIMENTS["H4"], False))
+    page = html.unescape("\n".join(section([REGISTER], {"H4": rows})))
+    assert REGISTER.missing
+    for left in REGISTER.missing:
+        assert left.what
+        assert left.why
+        assert (left.what in page) == left.experiment.startswith("H")
 
 
 ENTRY = {"id": "X1.one", "section": "1", "quotation": "q", "measured": "m", "note": "{quotation}", "changed": "0123456"}

@@ -2,7 +2,8 @@
 
 A TOML file has a table `[[sentence]]` for each judged sentence. Studies read their lines from it, so that a change of
 a line is a change of that file. Its fields are those of `Sentence`; the table `[words]` has numbers for words of the
-papers that several sentences use.
+papers that several sentences use. `[[change]]` has lines that were changed (`Change`), and `[[missing]]` what the
+studies leave out (`Missing`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from hopcast.errors import HopcastError
 from hopcast.lab.rows import Of, Row, Sample, claim, judged, sentence
 
-T = TypeVar("T", "Sentence", "Change")
+T = TypeVar("T", "Sentence", "Change", "Missing")
 
 
 class RegisterError(HopcastError):
@@ -92,12 +93,23 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """A part of a paper that no study repeats."""
+
+    experiment: str
+    """The id of the experiment that it belongs to, which may not exist."""
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Register(Mapping[str, Sentence]):
     """The sentences by their ids, in the order of the file."""
 
     sentences: Mapping[str, Sentence]
     words: Mapping[str, float]
     changes: Collection[Change] = ()
+    missing: Collection[Missing] = ()
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Register:
@@ -120,9 +132,13 @@ class Register(Mapping[str, Sentence]):
         changes = [
             _made(Change, fields, f"{where}: change[{at}]") for at, fields in enumerate(document.pop("change", []))
         ]
+        missing = [
+            _made(Missing, fields, f"{where}: missing[{at}]") for at, fields in enumerate(document.pop("missing", []))
+        ]
         for key in document:
-            raise RegisterError(f"{where}: {key}: is no table of a register; there are words, sentence and change")
-        return Register(sentences, words, changes)
+            known = "words, sentence, change and missing"
+            raise RegisterError(f"{where}: {key}: is no table of a register; there are {known}")
+        return Register(sentences, words, changes, missing)
 
     def __getitem__(self, key: str) -> Sentence:
         return self.sentences[key]

@@ -1,4 +1,6 @@
-"""The report's section on the register: every judged sentence with its line, and the lines that were changed."""
+"""The report's section on the register: every judged sentence with its line, the lines that were changed, and what of
+the papers no study repeats.
+"""
 
 from __future__ import annotations
 
@@ -16,4 +18,6 @@ def section(registers: Sequence[Register], rows: Mapping[str, Sequence[Row]]) ->
         row = said.row_among(rows[said.experiment])
         sentences.append((said, None if row is None else row.verdict))
     changes = [change for register in registers for change in register.changes if change.experiment in rows]
-    return [html.filled("register.html", sentences=sentences, changes=changes)] if sentences else []
+    papers = {experiment[0] for experiment in rows}
+    missing = [left for register in registers for left in register.missing if left.experiment[0] in papers]
+    return [html.filled("register.html", sentences=sentences, changes=changes, missing=missing)] if sentences else []
