@@ -154,26 +154,38 @@ UNSAID = (
         ),
     ),
     Unsaid(
-        "start of the calls",
-        "with the simulation, before DSDV has routes",
+        "rate of a call",
+        "64 kb/s (G.711)",
+        ("P2", "P3", "P4"),
+        (Alternative("8 kb/s (G.729)", "the other coder of the time", beside=", 8 kb/s"),),
+    ),
+    Unsaid(
+        "rate, start and length of the calls",
+        "64 kb/s, once all routes are known",
         ("P2", "P3", "P4"),
         (
             Alternative(
-                "once all routes are known", "as the other experiments of the paper here", beside=", routes known"
+                "8 kb/s, with the simulation, for 900 s",
+                "fitted: what the paper's tables suggest, with which they are then compared",
+                beside=", fitted to the tables",
             ),
         ),
     ),
     Unsaid(
-        "what DSDV tells at once",
-        "nothing new: all settles, as in ns-2.35",
-        ("P2",),
-        (Alternative("new destinations", "section 3.3 of DSDV's own paper", beside=", DSDV that tells at once"),),
+        "start of the calls",
+        "once all routes are known",
+        ("P2", "P4"),
+        (
+            Alternative(
+                "10 s into the simulation", "ns-2 scripts start flows early", {"flows.*.start": 10.0}, long=True
+            ),
+        ),
     ),
     Unsaid(
         "length of a call",
-        "900 s",
+        "20 s, in the full form 200 s",
         ("P2",),
-        (Alternative("200 s", "not stated", {"duration": 200.0}, long=True),),
+        (Alternative("600 s", "not stated", {"duration": 750.0}, long=True),),
     ),
     Unsaid(
         "DSDV on a frame that is given up",
@@ -211,12 +223,6 @@ UNSAID = (
                 "off", "the paper finds that it doesn't help (section 4.1)", {"radio.rts_threshold": "off"}, long=True
             ),
         ),
-    ),
-    Unsaid(
-        "rate of a call",
-        "8 kb/s (G.729)",
-        ("P2", "P3", "P4"),
-        (Alternative("64 kb/s (G.711)", "the other coder of the time", {"flows.*.application.rate": 64e3}, long=True),),
     ),
     Unsaid(
         "delay limit of a call",

@@ -58,8 +58,8 @@ def _h9_setup(amount: Amount) -> list[Parameter]:
         Parameter("RTS/CTS", "off; beside it on (card as rated)", "as in H2"),
         Parameter(
             "fading",
-            "none; beside it a ground that scatters, as in H8 (card as rated)",
-            "links of 50 ft: alike and steady (section II)",
+            "none over the lawn; over the ground that scatters as in H1 and H8 (card as rated)",
+            "the paper does not say which of the two its lawn was like: both are judged",
         ),
         Parameter(
             "TCP",
@@ -106,7 +106,8 @@ WITHOUT_ACKS = f"UDP/UDP, {RATED.name}"
 
 
 UNSTEADY = "ground that scatters"
-"""The fading of H1 and H8 beyond 55 ft: the links here are shorter, but steadiness may affect their shares."""
+GROUNDS = ("", UNSTEADY)
+"""The lawn, and the other ground of H1 and H8: a sentence has to hold over both."""
 
 
 def _h9_case(other: Protocol, card: Card, variant: str = "") -> str:
@@ -116,15 +117,11 @@ def _h9_case(other: Protocol, card: Card, variant: str = "") -> str:
 def _h9_rows(measured: Measured) -> list[Row]:
     rows = []
     shares: dict[str, Sample] = {}
-    uneven: dict[str, Sample] = {}
+    uneven: dict[Protocol, dict[str, Sample]] = {other: {} for other in PAPER}
+    judged = {_h9_case(other, RATED, ground): other for other in PAPER for ground in GROUNDS}
     for case in (case for case in measured.documents if case != WITHOUT_ACKS):
         other: Literal["tcp", "udp"] = "udp" if case.startswith("TCP/UDP") else "tcp"
         two, one = mbps(measured, case, 0), mbps(measured, case, 1)
-        if case.endswith(UNSTEADY):
-            rows.append(value("H9", case, "N1 → N2 → N3", "Mb/s", two))
-            rows.append(value("H9", case, "N5 → N4", "Mb/s", one))
-            rows.append(value("H9", case, "two hops / one hop", "", two / one))
-            continue
         theirs = PAPER[other] if case == _h9_case(other, RATED) else (None, None)
         note = f"Table {'III' if other == 'tcp' else 'IV'}; N1 → N2 and N2 → N3 carry the same"
         rows.append(value("H9", case, "N1 → N2 → N3", "Mb/s", two, paper=theirs[0], note=note))
@@ -134,11 +131,11 @@ def _h9_rows(measured: Measured) -> list[Row]:
         paper = UDP_LOSS if case == _h9_case("udp", RATED) else None
         rows.append(value("H9", case, "loss of N5 → N4", "%", loss(measured, case, (1,)), paper=paper))
         off = Sample.of(off_fair, two, one)
-        if case in (_h9_case(other, RATED) for other in PAPER):
-            shares[case], uneven[other] = two / one, off
+        if case in judged:
+            shares[case], uneven[other][case] = two / one, off
         else:
             rows.append(value("H9", case, "two hops / one hop", "", two / one))
-        rows.append(value("H9", case, "off a fair share", "", off))
+            rows.append(value("H9", case, "off a fair share", "", off))
     two, one = (mbps(measured, WITHOUT_ACKS, stream) for stream in (0, 1))
     rows.append(value("H9", WITHOUT_ACKS, "N1 → N2 → N3", "Mb/s", two))
     rows.append(value("H9", WITHOUT_ACKS, "N5 → N4", "Mb/s", one))
@@ -148,11 +145,13 @@ def _h9_rows(measured: Measured) -> list[Row]:
     rows.append(value("H9", WITHOUT_ACKS, "one of two hops / one hop", "", before / one, note="What reaches the relay"))
     rows += REGISTER.rows("H9.not-dropped", "", "two hops / one hop", "", shares)
     for key, other in (("H9.fair-tcp", "tcp"), ("H9.even-udp", "udp")):
-        case = f"beside {other.upper()}, {RATED.name}"
-        rows.append(REGISTER.row(key, case, "off a fair share", "", uneven[other]))
-    kept = mbps(measured, _h9_case("udp", RATED), 0) / mbps(measured, _h9_case("tcp", RATED), 0)
-    case = f"N1 → N2 → N3, beside UDP / beside TCP, {RATED.name}"
-    return [*rows, REGISTER.row("H9.no-degradation", case, "bandwidth ratio", "", kept)]
+        rows += REGISTER.rows(key, f"beside {other.upper()}", "off a fair share", "", uneven[other])
+    kept = {
+        f"N1 → N2 → N3, beside UDP / beside TCP, {ground or 'lawn'}": mbps(measured, _h9_case("udp", RATED, ground), 0)
+        / mbps(measured, _h9_case("tcp", RATED, ground), 0)
+        for ground in GROUNDS
+    }
+    return rows + REGISTER.rows("H9.no-degradation", "", "bandwidth ratio", "", kept)
 
 
 def _h9_notes(table: Table) -> list[str]:
@@ -175,7 +174,7 @@ def _h9_notes(table: Table) -> list[str]:
         f"Where both sessions are UDP, so that nobody sends acknowledgements, two hops have {number(table, WITHOUT_ACKS, 'two hops / one hop'):.2f} of what "
         f"one hop has, and lose {number(table, WITHOUT_ACKS, 'loss of N1 → N3'):.1f} % at the relay: what reaches it is "
         f"{number(table, WITHOUT_ACKS, 'one of two hops / one hop'):.2f} of the other.",
-        "Where the ground scattered, as it does for H1 and H8 on links beyond 55 ft, two hops would have "
+        "Where the ground scatters, two hops have "
         + " and ".join(
             f"{number(table, _h9_case(other, RATED, UNSTEADY), 'two hops / one hop'):.2f} (beside {other.upper()})"
             for other in PAPER
