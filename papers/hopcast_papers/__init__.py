@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from hopcast.lab.experiment import Experiment
 from hopcast.lab.installed import Collection
-from hopcast_papers import adtfrc, wireless_house
-from hopcast_papers.aodv_testbed import hop, routes
+from hopcast_papers import adtfrc, adtfrc_live, wireless_house
+from hopcast_papers.aodv_testbed import hop, live, routes
 from hopcast_papers.h2o import cards, distance, exposed, streams, turbo, unfairness, waits
 from hopcast_papers.measured_networks import orbit_frames, tfa_chain, tfa_links
 from hopcast_papers.register import REGISTER
@@ -25,6 +25,7 @@ from hopcast_papers.unsaid import UNSAID
 MODULES = (
     hop,
     routes,
+    live,
     streams,
     waits,
     cards,
@@ -38,6 +39,7 @@ MODULES = (
     mesh,
     wireless_house,
     adtfrc,
+    adtfrc_live,
     tfa_chain,
     tfa_links,
     orbit_frames,

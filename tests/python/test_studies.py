@@ -7,6 +7,7 @@ import json
 import math
 import random
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 
 from hopcast import Scenario, run
 from hopcast.lab import AMOUNTS, find, rows_table, run_experiments
-from hopcast.lab.experiment import Case, Experiment, Measured, Table
+from hopcast.lab.experiment import Case, Experiment, Measured, Table, lacking
 from hopcast.lab.rows import (
     Row,
     Sample,
@@ -29,9 +30,10 @@ from hopcast.lab.rows import (
     value,
 )
 from hopcast.numbers import significant
-from hopcast_papers import EXPERIMENTS, adtfrc
+from hopcast_papers import EXPERIMENTS, adtfrc, adtfrc_live, real_hosts
 from hopcast_papers import wireless_house as house
 from hopcast_papers.aodv_testbed import capture as testbed_capture
+from hopcast_papers.aodv_testbed import live
 from hopcast_papers.aodv_testbed import routes as testbed_routes
 from hopcast_papers.h2o import cards as h2o_cards
 from hopcast_papers.h2o import streams as h2o
@@ -220,7 +222,7 @@ def test_experiments_are_found_by_id_letter_and_all() -> None:
         "H10",
         "H11",
     ]
-    assert [experiment.id for experiment in find("a")] == ["A1", "A2", "A3", "A4", "A5"]
+    assert [experiment.id for experiment in find("a")] == ["A1", "A2", "A3", "A4", "A5", "A6"]
     assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
     assert [experiment.id for experiment in find("P")] == ["P1", "P2", "P3", "P4", "P5", "P6"]
     assert [experiment.id for experiment in find("R")] == ["R1", "R2", "R3"]
@@ -233,7 +235,7 @@ def test_every_experiment_makes_rows_notes_and_figures(
     experiment: Experiment, lossless: bool, monkeypatch: pytest.MonkeyPatch, measurements: Path
 ) -> None:
     monkeypatch.setenv("HOPCAST_TRACES", str(measurements))
-    assert experiment.missing() is None
+    assert experiment.live or experiment.missing() is None
     table = Table(experiment.rows(made_up(experiment, lossless)))
     assert {row.experiment for row in table.rows} == {experiment.id}
     keys = [(row.case, row.metric) for row in table.rows]
@@ -326,6 +328,11 @@ def identified(draw: random.Random, lossless: bool) -> dict[str, dict[str, int]]
 def observed(case: Case, seed: int) -> dict[str, Any]:
     """What the cases of papers M and W, of R3 and of A5 take from series and captures."""
     draw = random.Random(seed)
+    if case.observe in (live.over_veth, live.over_radio):
+        waits = {str(hops): draw.uniform(0.1, 0.5) for hops in live.HOPS}
+        return {"discovery_s": waits, "outage_s": draw.uniform(1.0, 2.0), "p99_s": draw.uniform(0.1, 0.5)}
+    if case.observe in adtfrc_live.MEASURE.values():
+        return {"rate_bps": draw.uniform(1e6, 2e6), "arrived": draw.uniform(95.0, 99.0)}
     if case.observe is adtfrc.observe:
         times = [0.3 * (step + 1) for step in range(1000)]
         tracks = {name: [draw.uniform(0.0, 1.0) for _ in times] for name in ("rate", "idd", "stt", "por", "plr")}
@@ -348,6 +355,34 @@ def observed(case: Case, seed: int) -> dict[str, Any]:
             "tracks": {"time": times} | {name: [draw.uniform(1.0, 2.0) for _ in times] for name in drawn},
         }
     }
+
+
+def test_real_hosts_are_measured_only_by_the_id_of_their_study() -> None:
+    for name in ("all", "A"):
+        (one,) = (experiment for experiment in find(name) if experiment.id == "A6")
+        assert lacking(one) == "it measures real hosts, in real time: `hopcast study A6`"
+    (named,) = find("a6")
+    assert lacking(named) == real_hosts.missing()
+    assert {experiment.id for experiment in EXPERIMENTS.values() if experiment.live} == {"A6", "M6"}
+
+
+def test_pings_are_read_by_their_numbers() -> None:
+    text = """64 bytes from 10.0.0.3: icmp_seq=1 ttl=63 time=286 ms
+64 bytes from 10.0.0.3: icmp_seq=3 ttl=63 time=0.4 ms
+64 bytes from 10.0.0.3: icmp_seq=3 ttl=63 time=0.9 ms (DUP!)
+"""
+    assert real_hosts.pinged(text) == {1: 0.286, 3: 0.0004}
+    lost = live._outage(text, 3)
+    assert lost == {"outage_s": pytest.approx(0.05), "p99_s": 0.0004}
+
+
+@pytest.mark.skipif(real_hosts.missing() is not None, reason=str(real_hosts.missing()))
+def test_real_routers_find_a_route_over_two_hops() -> None:
+    with real_hosts.routed([(0, 1), (1, 2)]) as names:
+        ping = real_hosts.within(names[0], f"ping -c 1 -W 5 {real_hosts.address(2)}")
+        found = subprocess.run(ping, capture_output=True, text=True, check=False).stdout
+    assert 0.0 < real_hosts.pinged(found)[1] < 5.0
+    assert not any(name in subprocess.run(["ip", "netns"], capture_output=True, text=True).stdout for name in names)
 
 
 def test_the_extremes_are_the_outer_thirty_per_cent_of_what_is_known() -> None:

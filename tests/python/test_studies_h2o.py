@@ -143,17 +143,19 @@ def test_turbo_rises_with_the_size_of_a_unit() -> None:
 def test_one_hop_against_distance() -> None:
     table = run("H1")
     rows: dict[tuple[str, str], Row] = {(row.case, row.metric): row for row in table.rows}
-    # The hole begins where the paper still has all places alike; with power to spare, or a ground that scatters, it does not.
-    assert rows["up to 55 ft, as rated", "usable, least"].verdict == "fails"
+    # With power to spare every smooth ground carries 54 Mb/s up to 55 ft; the card as rated meets the hole of some there.
+    assert rows["up to 55 ft, as rated, the hardest of 30", "bandwidth ratio"].verdict == "fails"
     assert number(table, "open, as rated, 50 ft", "usable") == 100.0
-    assert number(table, "up to 55 ft, 40 mW", "usable, least") == 100.0
+    assert number(table, "open, 40 mW, 55 ft", "usable") == 100.0
     near, edge = (number(table, f"ground that scatters, as rated, {feet} ft", "bandwidth") for feet in (50, 55))
     assert edge > 0.9 * near
     assert rows["beyond 55 ft, as rated", "usable, least"].verdict == "holds"
     # Over a smooth plane there is a hole at 57 ft and none beyond; where the ground scatters what it would reflect bandwidth falls.
     assert number(table, "lawn, as rated, 60 ft / 50 ft", "bandwidth ratio") < 0.1
     assert number(table, "lawn, as rated, 100 ft / 50 ft", "bandwidth ratio") > 0.99
-    assert rows["beyond 55 ft, as rated, the median of 3", "bandwidth ratio"].verdict == "holds"
+    # Judged over both grounds, of which the plane does not fall.
+    assert rows["beyond 55 ft, as rated, the hardest of 2", "bandwidth ratio"].verdict == "fails"
+    assert number(table, "beyond 55 ft, as rated, ground that scatters, the median of 3", "bandwidth ratio") < 0.9
     fall = [number(table, f"ground that scatters, as rated, {feet} ft", "bandwidth") for feet in (50, 60, 80, 100)]
     assert fall == sorted(fall, reverse=True)
     assert fall[-1] < 0.7 * fall[0]

@@ -197,9 +197,10 @@ def _findings(measured: Measured, card: Card, distances: Sequence[int]) -> list[
             value("H1", case, "usable, least", "%", beyond),
             *(value("H1", name, "bandwidth ratio", "", sample) for name, sample in falls.items()),
         ]
+    grounds: list[Callable[[int], str]] = [_scattered, *(functools.partial(_on, ground) for ground in OTHERS)]
     alike = {
         f"{name(feet)} / {LAWN.name}": mbps(measured, name(feet)) / mbps(measured, _lawn(card, feet))
-        for name in (_scattered, *(functools.partial(_on, ground) for ground in OTHERS))
+        for name in grounds
         for feet in distances
         if feet <= EDGE
     }

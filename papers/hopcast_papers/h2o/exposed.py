@@ -176,7 +176,7 @@ def _findings(
     most = {series: Sample.of(max, *total.values()) for series, total in totals.items()}
     spread = {series: _spread(lost) for series, lost in losses.items()}
     return [
-        *REGISTER.rows("H8.beyond-250", "", "ratio of totals", "", rise),
+        *REGISTER.rows("H8.beyond-250", f"{FAR} ft / {SHARED} ft", "ratio of totals", "", rise),
         *REGISTER.rows("H8.far-from-44", "", "largest total", "Mb/s", most),
         *REGISTER.rows("H8.loss-unaffected", "", "loss, largest − smallest", "points", spread),
         *REGISTER.rows("H8.almost-even", "", "off a fair share", "", uneven),
@@ -195,8 +195,8 @@ def _while_exposed(totals: Mapping[str, Mapping[int, Sample]], lesser: Mapping[s
     }
     return [
         *REGISTER.rows("H8.clip", "", "lesser stream", "Mb/s", lesser),
-        *REGISTER.rows("H8.one-range-at-250", "", "ratio of totals", "", one_range),
-        *REGISTER.rows("H8.starts-at-300", "", "ratio of totals", "", not_yet),
+        *REGISTER.rows("H8.one-range-at-250", f"{SHARED} ft / {near} ft", "ratio of totals", "", one_range),
+        *REGISTER.rows("H8.starts-at-300", f"up to {STARTS} ft / {RELATIVE} ft", "ratio of totals", "", not_yet),
     ]
 
 

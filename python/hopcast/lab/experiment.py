@@ -141,7 +141,8 @@ class Experiment:
 
     `cases` defines the simulations, `rows` compares measurements with the paper, `figures` draws the rows, and
     `notes` explains, from the rows, what agrees and what does not. `tables` arranges some of the rows. `missing`
-    names the data that `cases` and `rows` need but can't find; the experiment is then skipped.
+    names the data that `cases` and `rows` need but can't find; the experiment is then skipped. A `live` one measures
+    real hosts, in real time: it runs only by its id, and two runs differ.
     """
 
     id: str
@@ -154,6 +155,7 @@ class Experiment:
     notes: Callable[[Table], Sequence[str]] = lambda table: ()
     missing: Callable[[], str | None] = lambda: None
     tables: Callable[[Table], Sequence[Cells]] = lambda table: ()
+    live: bool = False
 
 
 class MissingFailed(HopcastError):

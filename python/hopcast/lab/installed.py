@@ -10,6 +10,7 @@ The package of the papers' studies is hopcast-papers, in the folder `papers` of 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -92,12 +93,20 @@ def registers() -> list[Register]:
 
 def find(name: str) -> list[Experiment]:
     """Find experiments by id (`"H2"`), by the letter of a paper (`"H"`), or all (`"all"`); returns none for an
-    unknown name. Raises `CollectionError`.
+    unknown name. A live one is skipped unless it is named by its id. Raises `CollectionError`.
     """
-    wanted = name.upper()
-    if wanted == "ALL":
-        return list(experiments().values())
-    return [experiment for key, experiment in experiments().items() if wanted in (key, key[0])]
+    wanted, known = name.upper(), experiments()
+    if wanted in known:
+        return [known[wanted]]
+    return [_skipped(experiment) for key, experiment in known.items() if wanted in ("ALL", key[0])]
+
+
+def _skipped(experiment: Experiment) -> Experiment:
+    """The experiment, or a live one that says why it is not part of several."""
+    if not experiment.live:
+        return experiment
+    reason = f"it measures real hosts, in real time: `hopcast study {experiment.id}`"
+    return dataclasses.replace(experiment, missing=lambda: reason)
 
 
 def load(name: str, amount: Literal["quick", "full"] = "quick") -> Variant:

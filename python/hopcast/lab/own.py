@@ -13,7 +13,7 @@ from hopcast.lab.experiment import Experiment
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 """Pattern of an experiment's id, which is also an anchor in the report."""
 TEXTS = ("id", "title", "paper")
-"""Texts of an experiment; its other fields are functions."""
+"""Texts of an experiment; its other fields are functions, but for `live`."""
 
 
 class StudyFileError(PythonFileError):
@@ -35,7 +35,7 @@ def load_file(path: str | os.PathLike[str], taken: frozenset[str] = frozenset())
     for place, experiment in enumerate(experiments):
         if not isinstance(experiment, Experiment):
             raise StudyFileError(f"{file}: EXPERIMENTS[{place}] is {experiment!r}, not a hopcast.lab.Experiment")
-        for field in dataclasses.fields(Experiment):
+        for field in (field for field in dataclasses.fields(Experiment) if field.name != "live"):
             given, text = getattr(experiment, field.name), field.name in TEXTS
             if not (isinstance(given, str) if text else callable(given)):
                 expected = "a text" if text else "a function"
