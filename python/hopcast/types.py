@@ -111,14 +111,10 @@ Flow = TypedDict(
 """Streams of data between nodes."""
 
 
-class Queue(TypedDict, total=False):
-    """Interface queue of each node."""
+class LinkQueue(TypedDict, total=False):
+    """Drop-tail queue."""
 
-    discipline: Literal["drop-tail", "priority", "codel", "fq-codel"]
-    interval: Quantity
     packets: int
-    quantum: Quantity
-    target: Quantity
 
 
 class Trace(TypedDict, total=False):
@@ -133,15 +129,9 @@ class Back(TypedDict, total=False):
 
     delay: Quantity | Sequence[tuple[Quantity, Quantity]]
     loss: float | Sequence[tuple[Quantity, float]]
-    queue: Queue
+    queue: LinkQueue
     rate: Quantity | Sequence[tuple[Quantity, Quantity]]
     trace: Trace
-
-
-class LinkQueue(TypedDict, total=False):
-    """Drop-tail queue of each direction."""
-
-    packets: int
 
 
 class Link(TypedDict, total=False):
@@ -154,6 +144,38 @@ class Link(TypedDict, total=False):
     queue: LinkQueue
     rate: Quantity | Sequence[tuple[Quantity, Quantity]]
     trace: Trace
+
+
+class Down(TypedDict, total=False):
+    """What differs in what the node receives."""
+
+    delay: Quantity | Sequence[tuple[Quantity, Quantity]]
+    loss: float | Sequence[tuple[Quantity, float]]
+    queue: LinkQueue
+    rate: Quantity | Sequence[tuple[Quantity, Quantity]]
+    trace: Trace
+
+
+class Up(TypedDict, total=False):
+    """What differs in what the node sends."""
+
+    delay: Quantity | Sequence[tuple[Quantity, Quantity]]
+    loss: float | Sequence[tuple[Quantity, float]]
+    queue: LinkQueue
+    rate: Quantity | Sequence[tuple[Quantity, Quantity]]
+    trace: Trace
+
+
+class Access(TypedDict, total=False):
+    """Capacity, delay and loss of everything that each node sends and receives."""
+
+    delay: Quantity | Sequence[tuple[Quantity, Quantity]]
+    down: Down
+    loss: float | Sequence[tuple[Quantity, float]]
+    queue: LinkQueue
+    rate: Quantity | Sequence[tuple[Quantity, Quantity]]
+    trace: Trace
+    up: Up
 
 
 class Arp(TypedDict, total=False):
@@ -286,6 +308,7 @@ class Routing(TypedDict, total=False):
 class Nodes(TypedDict, total=False):
     """Nodes, and groups of nodes."""
 
+    access: Access
     arp: Arp
     card: Card
     count: int
@@ -338,6 +361,16 @@ class Propagation(TypedDict, total=False):
     reference_distance: Quantity
     name: str
     parameters: Mapping[str, Any]
+
+
+class Queue(TypedDict, total=False):
+    """Interface queue of each node."""
+
+    discipline: Literal["drop-tail", "priority", "codel", "fq-codel"]
+    interval: Quantity
+    packets: int
+    quantum: Quantity
+    target: Quantity
 
 
 class RetryLimit(TypedDict, total=False):

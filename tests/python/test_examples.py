@@ -140,6 +140,13 @@ def test_wires_a_short_queue_shortens_the_delay_of_the_call() -> None:
     assert short["download"]["goodput_bps"] > 9e6
 
 
+def test_access_the_call_waits_in_the_queue_of_the_access() -> None:
+    falls = flows("access")["call"]["delay_mean_s"]
+    assert falls > 0.2
+    assert flows("access", "nodes.phone.access.down.queue.packets=20")["call"]["delay_mean_s"] < 0.5 * falls
+    assert flows("access", "nodes.phone.access.down.rate=8 Mb/s")["call"]["delay_mean_s"] < 0.5 * falls
+
+
 def test_string_tfrc_shares_with_tcp_and_adtfrc_starves_it() -> None:
     rates = flows("string")
     assert 0.3 < rates["tfrc"]["goodput_bps"] / rates["tcp"]["goodput_bps"] < 3

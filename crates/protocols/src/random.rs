@@ -51,6 +51,8 @@ pub enum Purpose {
     AddressResolution = 24,
     /// The states of an error model that was added to hopcast; for: 0, what the model names.
     ErrorModel = 25,
+    /// Whether the access of a node loses a packet; for: node, direction.
+    AccessLoss = 26,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

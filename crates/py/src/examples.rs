@@ -22,6 +22,7 @@ const FILES: &[(&str, &str)] = files![
     "walk.movements",
     "house.toml",
     "wires.toml",
+    "access.toml",
     "string.toml",
     "mesh.toml",
     "waypoint.toml",

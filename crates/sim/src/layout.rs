@@ -1,4 +1,4 @@
-//! Parts of the nodes of a scenario, by index: radios, interfaces, wires, cards, and their movement.
+//! Parts of the nodes of a scenario, by index: radios, interfaces, wires, accesses, cards, and their movement.
 //!
 //! A node's interfaces are its radios, in the order of the scenario, then its ends of wires, in the order of the links.
 
@@ -8,6 +8,7 @@ use hopcast_radio::propagation::Position;
 
 use crate::engine::{Attachment, Ports};
 use crate::host::Neighbours;
+use crate::host::access::Access;
 use crate::host::card::Cards;
 use crate::id::NodeId;
 use crate::mobility::{Mobility, Motion, Rest, place};
@@ -65,6 +66,18 @@ pub(crate) fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> 
         Wire::new(scenario.links[link].configs[direction as usize].clone(), random)
     };
     (0..scenario.links.len()).flat_map(|link| [wire(link, 0), wire(link, 1)]).collect()
+}
+
+/// The accesses of all nodes in a run with `seed`, by node; none at all if no node has one.
+pub(crate) fn accesses(scenario: &Scenario, seed: u64) -> Vec<Option<Access>> {
+    if scenario.groups.iter().all(|group| group.access.is_none()) {
+        return Vec::new();
+    }
+    let access = |(group, node): (&Group, u64)| {
+        let random = |direction| Stream::new(seed, Purpose::AccessLoss, node, direction);
+        group.access.clone().map(|configs| Access::new(configs, [0, 1].map(random)))
+    };
+    groups(scenario).zip(0..).map(access).collect()
 }
 
 /// The cards of all nodes, by node; none at all if no node has one.

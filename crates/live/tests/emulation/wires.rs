@@ -150,6 +150,35 @@ fn a_server_behind_a_wire_talks_to_a_phone_and_a_recording_gives_the_same_again(
     assert_eq!([&again["nodes"], &again["conversations"]], [&live["nodes"], &live["conversations"]]);
 }
 
+#[test]
+fn a_real_node_has_the_rate_and_delay_of_its_access() {
+    let Some(bench) = Bench::new("access", &["iperf3", "ping"]) else { return };
+    // A wire that is no limit, and a trace with an opportunity of 1500 bytes each 3 ms: 4 Mb/s.
+    bench.file("trace", "3\n");
+    let access = r#"
+        [nodes.access]
+        delay = "10 ms"
+        down = { trace = { file = "trace" } }
+        [[links]]"#;
+    let text = PAIR.replace("10 Mb/s", "1 Gb/s").replace("delay = \"20 ms\"", "").replace("[[links]]", access);
+    let scenario = bench.file("access.toml", &text);
+    let path = bench.path("iperf.json");
+    let client = format!("ping -c 10 -i 0.2 10.0.0.2; exec iperf3 -c 10.0.0.2 -R -J -t 6 > {path}");
+    let programs = ["--exec", "n1", "exec iperf3 -s -1 > /dev/null", "--exec", "n0", &client];
+    let output = run(emulate(&scenario, &programs).args(["--json"]));
+    if !kept_up(&output) {
+        return;
+    }
+    let told = stderr(&output);
+    let mut times = round_trips(&told);
+    times.sort_by(f64::total_cmp);
+    // Both nodes have it, in both directions; each arrival also waits for the next opportunity, up to 3 ms.
+    assert!(times.len() == 10 && times[0] > 40.0 && times[5] < 47.5, "{told}");
+    let measured = received(&iperf(&path), 1..6) / PAYLOAD;
+    println!("{measured:.3} of 4 Mb/s, {times:?}");
+    assert!((measured / 4.0 - 1.0).abs() < 0.03, "{measured} Mb/s");
+}
+
 /// A real host forwards between its wire and its radio, and a frame that no simulated neighbour would take is refused.
 #[test]
 fn a_real_router_joins_a_wire_and_the_air() {

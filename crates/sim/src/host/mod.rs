@@ -7,7 +7,7 @@
 //!               │  ▲
 //!   ip       route, fragment, reassemble, forward
 //!               │  ▲
-//!   link     address resolution, if the host has it; cards
+//!   link     address resolution, if the host has it; access; cards
 //!    poll_output▼  │handle_packet             handle_sent, handle_drop: the interface reports what became of a packet
 //!           interface queue, MAC
 //! ```
@@ -38,6 +38,7 @@ pub(crate) use app::SourceOptions;
 pub(crate) use app::fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
 pub(crate) use ip::router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub(crate) use ip::routes::{Destinations, Hop, Routes};
+pub(crate) use link::access;
 pub(crate) use link::card;
 pub(crate) use pool::SduPool;
 pub(crate) use real::{Arrival, BegunDatagrams, RealFrame};
@@ -162,6 +163,15 @@ pub struct Context<'a> {
 pub struct Transmit {
     /// The interface, and the receiving neighbour.
     pub hop: Hop,
+    /// The unit.
+    pub sdu: Rc<Sdu>,
+}
+
+/// A unit that an interface has received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Received {
+    /// The neighbour that sent it, and the receiving interface.
+    pub from: Neighbour,
     /// The unit.
     pub sdu: Rc<Sdu>,
 }

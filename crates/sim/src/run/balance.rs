@@ -5,6 +5,7 @@ use hopcast_radio::mac::Dcf;
 use super::Simulation;
 use super::association::Counts;
 use super::hosts::Hosts;
+use crate::host::access::Access;
 use crate::host::card::Cards;
 use crate::host::{ConservationError, Sdu};
 use crate::id::{FlowId, NodeId};
@@ -63,7 +64,8 @@ impl Simulation {
     /// # Errors
     /// The first imbalance.
     pub fn check(&self) -> Result<(), ImbalanceError> {
-        let Hosts { hosts, counters, flows, cards, associations, real, .. } = self.engine.upper();
+        let upper = self.engine.upper();
+        let Hosts { hosts, counters, flows, cards, associations, real, .. } = upper;
         let mut census = Census::new();
         for (host, counters) in hosts.iter().zip(counters) {
             host.check(counters)?;
@@ -73,8 +75,11 @@ impl Simulation {
             let in_stations = self.stations_of(node).flat_map(Dcf::held);
             let in_wires = self.wires_of(node).flat_map(Wire::held);
             let in_interfaces = in_stations.chain(in_wires).map(|sdu| &**sdu);
+            let access = upper.access_of(node).into_iter();
+            let before_interfaces =
+                cards.clone().flat_map(Cards::outgoing).chain(access.clone().flat_map(Access::outgoing));
             let mut management = 0;
-            for sdu in in_interfaces.chain(cards.clone().flat_map(Cards::outgoing)) {
+            for sdu in in_interfaces.chain(before_interfaces) {
                 if let Sdu::Management(_) = sdu {
                     management += 1;
                     continue;
@@ -91,7 +96,8 @@ impl Simulation {
             if expected != management as i128 {
                 return Err(ImbalanceError::Management { node, expected, held: management });
             }
-            cards.flat_map(Cards::incoming).for_each(|sdu| find(sdu, &mut census));
+            let incoming = cards.flat_map(Cards::incoming).chain(access.flat_map(Access::incoming));
+            incoming.for_each(|sdu| find(sdu, &mut census));
             host.count_in_flight(&mut census);
         }
         for (wire, number) in self.engine.wires().iter().zip(0..) {

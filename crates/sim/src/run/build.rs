@@ -85,6 +85,7 @@ fn hosts(scenario: &Scenario, seed: u64, hosting: Hosting, machines: Machines, p
         pool: SduPool::default(),
         errors,
         ports,
+        accesses: layout::accesses(scenario, seed),
         cards: layout::cards(scenario),
         observer,
         associations,

@@ -19,6 +19,7 @@ use hopcast_radio::propagation::Position;
 
 use crate::engine::{Attachment, Engine, Event, Port, Tap};
 use crate::host::Sdu;
+use crate::host::access::Access;
 use crate::host::card::Cards;
 use crate::host::{Endpoint, Hop, Host, Listener};
 use crate::id::{FlowId, NodeId};
@@ -223,11 +224,12 @@ impl Simulation {
         self.engine.upper().associations.counts(node.0)
     }
 
-    /// Packets in the queues of a node's interfaces.
+    /// Packets in the queues of a node's interfaces and of its access.
     pub fn queued(&self, node: NodeId) -> usize {
         let stations = self.stations_of(node).map(Dcf::queued).sum::<usize>();
         let cards = self.engine.upper().cards.get(node.0 as usize).into_iter().flatten().map(Cards::queued);
-        stations + self.wires_of(node).map(Wire::queued).sum::<usize>() + cards.sum::<usize>()
+        let access = self.engine.upper().access_of(node).map_or(0, Access::queued);
+        stations + self.wires_of(node).map(Wire::queued).sum::<usize>() + cards.sum::<usize>() + access
     }
 
     /// Packets that have left on wires and were not lost.

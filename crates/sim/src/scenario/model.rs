@@ -273,6 +273,8 @@ pub struct Group {
     pub role: Role,
     /// Their radios: at least one, or none at wired nodes.
     pub radios: Vec<NodeRadio>,
+    /// What everything passes that a node sends, and what it receives; `None`: nothing.
+    pub access: Option<[crate::wired::Config; 2]>,
     /// Network card between a host and its radios; `None`: copying takes no time.
     pub card: Option<CardConfig>,
     /// Positions at the start, unless the mobility model sets them.

@@ -50,6 +50,18 @@ pub enum Capacity {
     Opportunities(Opportunities),
 }
 
+impl Capacity {
+    /// No limit: a packet takes no time.
+    pub fn unlimited() -> Self {
+        Self::Rate(SteppedRate::constant(f64::INFINITY))
+    }
+
+    /// Whether no packet ever takes time.
+    pub fn is_unlimited(&self) -> bool {
+        *self == Self::unlimited()
+    }
+}
+
 impl Config {
     /// A wire that never changes: capacity in bits of IP packets per second, delay, length of the queue, share of packets that get lost.
     pub fn constant(rate: f64, delay: Duration, queue_packets: u32, loss: f64) -> Self {
@@ -182,6 +194,11 @@ impl<P: Payload> Wire<P> {
     /// Packets in the queue.
     pub fn queued(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Whether the queue is more than half full.
+    pub fn is_queue_large(&self) -> bool {
+        2 * self.queue.len() > self.config.queue_packets as usize
     }
 
     /// The packets that have not left: the one being sent, then the queue.

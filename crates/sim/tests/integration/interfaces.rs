@@ -419,7 +419,7 @@ fn a_capture_has_an_interface_for_each_of_the_node() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Two radios, wires that lose and overflow, an access point with two stations and an ad-hoc pair, stopped anywhere.
+    /// Two radios, wires and accesses that lose and overflow, an access point with two stations and an ad-hoc pair, stopped anywhere.
     #[test]
     fn packets_are_conserved_over_all_kinds_of_interfaces(
         seed: u64,
@@ -430,7 +430,10 @@ proptest! {
         size in 1_u32..9_000,
         buffers in 1_u32..30,
         stops in prop::collection::vec(0_u64..300_000_000, 1..4),
+        has_accesses: bool,
     ) {
+        let access = format!("access = {{ rate = \"{rate} Mb/s\", delay = \"3 ms\", loss = {loss}, queue = {{ packets = {queue} }} }},");
+        let access = if has_accesses { access } else { String::new() };
         let adu = format!(r#"{{ kind = "adu", size = "{size} B" }}"#);
         let text = format!(
             r#"
@@ -441,10 +444,10 @@ proptest! {
                 {{ between = ["w0", "w1"], rate = "10 Mb/s", loss = {loss} }},
             ]
             nodes = [
-                {{ name = "ap", role = "access-point", placement = {{ shape = "points", at = [["0 m", "0 m"]] }} }},
-                {{ name = "sta", count = 2, role = "station", placement = {{ shape = "circle", radius = "9 m" }} }},
-                {{ name = "w", count = 2, role = "wired" }},
-                {{ name = "x", count = 2, radios = [{{ channel = 149, network = "m" }}, {{ channel = 157, network = "n" }}],
+                {{ name = "ap", role = "access-point", {access} placement = {{ shape = "points", at = [["0 m", "0 m"]] }} }},
+                {{ name = "sta", count = 2, role = "station", {access} placement = {{ shape = "circle", radius = "9 m" }} }},
+                {{ name = "w", count = 2, {access} role = "wired" }},
+                {{ name = "x", count = 2, {access} radios = [{{ channel = 149, network = "m" }}, {{ channel = 157, network = "n" }}],
                    card = {{ transmit_buffers = {buffers}, receive_buffers = 2, copy_in = "5 ms" }},
                    placement = {{ shape = "line", spacing = "4 m" }} }},
             ]

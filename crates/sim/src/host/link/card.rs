@@ -13,7 +13,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::host::{Neighbour, Sdu, Transmit};
+use crate::host::{Neighbour, Received, Sdu, Transmit};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::{Payload, StationId};
 use std::collections::VecDeque;
@@ -55,7 +55,7 @@ struct Card {
     /// Transmit buffers that are taken.
     sending: u32,
     /// Packets in receive buffers, the one that is copied apart.
-    received: VecDeque<Copied>,
+    received: VecDeque<Received>,
     /// Receive buffers that are taken.
     receiving: u32,
 }
@@ -64,16 +64,7 @@ struct Card {
 #[derive(Clone, Debug)]
 enum Copy {
     Out(Transmit),
-    In(Copied),
-}
-
-/// A packet that has arrived from the air, to copy to the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Copied {
-    /// The neighbour that sent it, and the radio.
-    pub from: Neighbour,
-    /// The packet or other unit.
-    pub sdu: Rc<Sdu>,
+    In(Received),
 }
 
 impl Cards {
@@ -118,7 +109,7 @@ impl Cards {
             return Some(sdu);
         }
         card.receiving += 1;
-        card.received.push_back(Copied { from, sdu });
+        card.received.push_back(Received { from, sdu });
         self.start(now);
         None
     }
@@ -139,7 +130,7 @@ impl Cards {
     }
 
     /// Ends the copy that is complete by now, and begins the next one. Returns the packet if it is for the host.
-    pub(crate) fn poll_copied(&mut self, now: Instant) -> Option<Copied> {
+    pub(crate) fn poll_copied(&mut self, now: Instant) -> Option<Received> {
         let (copy, _) = self.copying.take_if(|(_, end)| *end <= now)?;
         let copied = match copy {
             Copy::Out(transmit) => {

@@ -1,5 +1,6 @@
-//! The link: cards, addresses of neighbours' radios, and the units between a host and its interfaces.
+//! The link: accesses, cards, addresses of neighbours' radios, and the units between a host and its interfaces.
 
+pub(crate) mod access;
 pub(in crate::host) mod arp;
 pub(crate) mod card;
 pub(in crate::host) mod sdu;

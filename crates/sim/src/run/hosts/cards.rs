@@ -7,7 +7,9 @@ use hopcast_radio::mac::QueueSpace;
 use hopcast_radio::mac::edca::UserPriority;
 
 use super::Hosts;
+use super::access::poll_output_of;
 use crate::engine::Port;
+use crate::host::access::Access;
 use crate::host::card::Cards;
 use crate::host::{Context, Host, Neighbour, Sdu, Transmit};
 use crate::id::NodeId;
@@ -29,7 +31,7 @@ impl Hosts {
     #[cold]
     pub(super) fn handle_packet_at_card(&mut self, port: Port, sdu: &Rc<Sdu>, from: Neighbour, now: Instant) {
         let Some(cards) = self.cards_of(port) else {
-            self.deliver(port.host, sdu, from, now);
+            self.receive(port.host, sdu, from, now);
             return;
         };
         if let Some(sdu) = cards.handle_received(from, Rc::clone(sdu), now) {
@@ -47,11 +49,12 @@ impl Hosts {
     }
 }
 
-/// What comes out of a host's cards, and at interfaces without a card out of the host.
+/// What comes out of a host's cards, and at interfaces without a card out of the host or its access.
 #[cold]
 pub(super) fn poll_output_through(
     cards: &mut Cards,
     host: &mut Host,
+    mut access: Option<&mut Access>,
     room: impl Fn(u32, UserPriority) -> QueueSpace,
     context: &mut Context<'_>,
 ) -> Option<Transmit> {
@@ -66,7 +69,7 @@ pub(super) fn poll_output_through(
             true => QueueSpace::shared(cards.space(interface)),
             false => room(interface, priority),
         };
-        let transmit = host.poll_output(before_card, context)?;
+        let transmit = poll_output_of(host, access.as_deref_mut(), before_card, context)?;
         if !cards.serves(transmit.hop.interface) {
             return Some(transmit);
         }

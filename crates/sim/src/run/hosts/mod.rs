@@ -1,5 +1,6 @@
 //! All hosts of a run, as the layer above the stations.
 
+mod access;
 mod cards;
 mod distribution;
 mod observer;
@@ -18,11 +19,13 @@ use hopcast_wire::ipv4::Protocol;
 use super::association::Associations;
 use super::real::RealHosts;
 use crate::engine::{Attachment, Loss, Outgoing, Port, Ports, Upper};
-use crate::host::card::{Cards, Copied};
+use crate::host::access::Access;
+use crate::host::card::Cards;
 use crate::host::packet::Packet;
-use crate::host::{Context, Hop, Host, Listener, Neighbour, Sdu, SduPool, Transmit};
+use crate::host::{Context, Hop, Host, Listener, Neighbour, Received, Sdu, SduPool, Transmit};
 use crate::id::NodeId;
 use crate::metrics::{Counters, DropCause, FlowTable};
+use access::poll_output_of;
 use cards::poll_output_through;
 pub(super) use observer::Observer;
 use occupancy::Occupancy;
@@ -37,6 +40,8 @@ pub(super) struct Hosts {
     /// Losses of packets that radios hand up.
     pub(super) errors: Option<PacketErrors>,
     pub(super) ports: Ports,
+    /// By host, if any has one: what all that it sends and receives passes.
+    pub(super) accesses: Vec<Option<Access>>,
     /// By host, if any has one: what stands between it and its radios.
     pub(super) cards: Vec<Option<Cards>>,
     /// Sees the whole network, for flows whose losses are judged.
@@ -53,6 +58,12 @@ impl Hosts {
         let Self { hosts, counters, flows, pool, .. } = self;
         let context = Context { now, flows, counters: &mut counters[index], pool };
         (&mut hosts[index], context)
+    }
+
+    /// Whether nothing stands between the hosts and their interfaces.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.cards.is_empty() && self.associations.is_empty() && self.accesses.is_empty()
     }
 
     /// Hands what has come to its host, unless the error model loses it. Returns whether the host may act on it.
@@ -120,7 +131,7 @@ impl Upper for Hosts {
 
     #[inline]
     fn handle_packet(&mut self, port: Port, sdu: &Rc<Sdu>, from: Option<StationId>, now: Instant) -> bool {
-        let is_plain = self.cards.is_empty() && self.associations.is_empty();
+        let is_plain = self.is_plain();
         if !is_plain
             && let Some(station) = from
             && !self.handle_associated(port, sdu, station, now)
@@ -129,7 +140,7 @@ impl Upper for Hosts {
         }
         let from = self.neighbour(port, from);
         let acts = if self.cards.is_empty() {
-            self.deliver(port.host, sdu, from, now)
+            self.receive(port.host, sdu, from, now)
         } else {
             self.handle_packet_at_card(port, sdu, from, now);
             true
@@ -172,7 +183,7 @@ impl Upper for Hosts {
         }
         self.observe_queue(port, &sdu, Occupancy::handle_done);
         self.empty_buffer(port, now);
-        let is_plain = self.cards.is_empty() && self.associations.is_empty();
+        let is_plain = self.is_plain();
         let (host, mut context) = self.at(port.host, now);
         host.handle_sent(sdu, &mut context);
         !is_plain || host.has_writers()
@@ -232,8 +243,11 @@ impl Upper for Hosts {
             self.settle_associations();
         }
         let copied = self.cards.get_mut(host as usize).and_then(|cards| cards.as_mut()?.poll_copied(now));
-        if let Some(Copied { from, sdu }) = copied {
-            self.deliver(host, &sdu, from, now);
+        if let Some(Received { from, sdu }) = copied {
+            self.receive(host, &sdu, from, now);
+        }
+        if !self.accesses.is_empty() {
+            self.run_access(host, now);
         }
         let (host, mut context) = self.at(host, now);
         host.handle_timeout(&mut context);
@@ -242,11 +256,12 @@ impl Upper for Hosts {
 
     fn poll_timeout(&self, host: u32) -> Option<Instant> {
         let own = self.hosts[host as usize].poll_timeout();
-        if self.cards.is_empty() && self.associations.is_empty() {
+        if self.is_plain() {
             return own;
         }
-        let cards = self.cards.get(host as usize).and_then(Option::as_ref);
-        let due = [own, cards.and_then(Cards::poll_timeout), self.associations.poll_timeout(host)];
+        let cards = self.cards.get(host as usize).and_then(Option::as_ref).and_then(Cards::poll_timeout);
+        let access = self.access_of(NodeId(host)).and_then(Access::poll_timeout);
+        let due = [own, cards, access, self.associations.poll_timeout(host)];
         due.into_iter().flatten().min()
     }
 
@@ -263,12 +278,13 @@ impl Upper for Hosts {
             return Some(outgoing);
         }
         let index = host as usize;
-        let Self { hosts, counters, flows, pool, cards, .. } = self;
+        let Self { hosts, counters, flows, pool, accesses, cards, .. } = self;
         let mut context = Context { now, flows, counters: &mut counters[index], pool };
         let host = &mut hosts[index];
+        let access = accesses.get_mut(index).and_then(Option::as_mut);
         let transmit = match cards.get_mut(index) {
-            Some(Some(cards)) => poll_output_through(cards, host, room, &mut context)?,
-            _ => host.poll_output(room, &mut context)?,
+            Some(Some(cards)) => poll_output_through(cards, host, access, room, &mut context)?,
+            _ => poll_output_of(host, access, room, &mut context)?,
         };
         let Transmit { hop, sdu } = transmit;
         let port = Port { host: index as u32, interface: hop.interface };

@@ -7,6 +7,7 @@ use hopcast_radio::mac::edca::UserPriority;
 use super::Hosts;
 use super::occupancy::Occupancy;
 use crate::engine::{Port, Ports};
+use crate::host::access::Access;
 use crate::host::card::Cards;
 use crate::host::{Host, Sdu};
 use crate::id::NodeId;
@@ -86,8 +87,9 @@ impl Hosts {
     fn judge_losses(&mut self, now: Instant) {
         while let (Some(unjudged), Some(observer)) = (self.flows.poll_unjudged(), &mut self.observer) {
             let truth = observer.cause(&unjudged, now).map(|cause| {
-                let is_queue_large =
-                    observer.occupancy.is_any_large() || self.cards.iter().flatten().any(Cards::is_any_queue_large);
+                let is_queue_large = observer.occupancy.is_any_large()
+                    || self.accesses.iter().flatten().any(Access::is_any_queue_large)
+                    || self.cards.iter().flatten().any(Cards::is_any_queue_large);
                 Truth::new(cause, is_queue_large)
             });
             self.flows[unjudged.flow].handle_judgement(&unjudged, truth, now);

@@ -10,7 +10,7 @@ use super::super::quantity::{Rates, Shares, Times};
 use super::super::read::Later;
 use super::Resolver;
 use super::directory::Directory;
-use super::way::{Otherwise, Queue, Trace, Way};
+use super::way::{Direction, Otherwise, Queue, Trace, Way};
 use crate::wired::Steps;
 
 /// A wire between two nodes. Both directions have the same properties, except for what `back` gives.
@@ -36,28 +36,7 @@ pub(super) struct Link {
     trace: Option<Trace>,
     /// What differs in the direction from the second node to the first.
     #[schemars(extend("x-default" = nothing("nothing", "both directions are the same")))]
-    back: Option<Back>,
-}
-
-/// What differs in the direction from the second node to the first.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Back {
-    /// Capacity in bits of IP packets per second, or a list of `[time, rate]`.
-    #[schemars(extend("minimum" = 1, "maximum" = 1e12, "x-default" = computed("that of the other direction, unless `trace` gives it")))]
-    rate: Option<Rates>,
-    /// Propagation delay, or a list of `[time, delay]`.
-    #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = computed("that of the other direction, unless `trace` gives it")))]
-    delay: Option<Times>,
-    /// Drop-tail queue.
-    #[schemars(extend("x-default" = nothing("that of the other direction", "")))]
-    queue: Option<Queue>,
-    /// Share of packets that the wire loses, or a list of `[time, share]`.
-    #[schemars(extend("x-default" = computed("that of the other direction, unless `trace` gives it")))]
-    loss: Option<Shares>,
-    /// File that says how the capacity, the delay or the loss changes in time.
-    #[schemars(extend("x-default" = nothing("that of the other direction", "")))]
-    trace: Option<Trace>,
+    back: Option<Direction>,
 }
 
 impl Resolver<'_> {
@@ -103,23 +82,7 @@ impl Resolver<'_> {
         let forth = forth?;
         let back = match &link.back {
             None => forth.clone(),
-            Some(back) => {
-                let way = Way {
-                    rate: back.rate.clone(),
-                    delay: back.delay.clone(),
-                    loss: back.loss.clone(),
-                    trace: back.trace.clone(),
-                };
-                let queue = back.queue.map_or(forth.queue_packets, |queue| queue.packets);
-                let otherwise = Otherwise {
-                    capacity: Some(forth.capacity.clone()),
-                    delay: forth.delay.clone(),
-                    loss: forth.loss.clone(),
-                    told: ["that of the other direction"; 3],
-                    source: "default",
-                };
-                self.way(&["links", index, "back"], &way, queue, otherwise)?
-            }
+            Some(back) => self.direction(&["links", index, "back"], back, &forth)?,
         };
         Some(model::WiredLink { between: [a, b], configs: [forth, back], mtu })
     }

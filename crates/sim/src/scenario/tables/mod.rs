@@ -23,6 +23,7 @@ macro_rules! alike {
     };
 }
 
+mod access;
 mod arp;
 mod card;
 mod custom;

@@ -11,6 +11,7 @@ use super::super::model;
 use super::super::quantity::Size;
 use super::super::read::Later;
 use super::Resolver;
+use super::access::Access;
 use super::arp::Arp;
 use super::card::Card;
 use super::mobility;
@@ -34,6 +35,9 @@ pub(super) struct Nodes {
     /// Radios of each node, where they differ from `radio`.
     #[schemars(extend("minItems" = 1, "maxItems" = 16, "x-default" = computed("one radio with the values of `radio`; none for role `wired`")))]
     pub(super) radios: Option<Vec<NodeRadio>>,
+    /// Capacity, delay and loss of everything that each node sends and receives.
+    #[schemars(extend("x-default" = nothing("none", "only interfaces limit it")))]
+    access: Option<Access>,
     /// Network card of each radio, to and from which the processor copies packets.
     #[schemars(extend("x-default" = nothing("none", "copying takes no time")))]
     card: Option<Card>,
@@ -123,6 +127,7 @@ impl Resolver<'_> {
         let node_names = self.node_names(index, &group, taken);
         let role = model::Role::from(group.role);
         let radios = self.radios(index, &group, role, radio, taken);
+        let access = self.access(index, group.access.take());
         let card = self.card(index, group.card.take(), role, radio.mac.queue_packets);
         let is_placed = role == model::Role::Wired || matches!(group.mobility, mobility::Kinds::Trace(_));
         let placement = match group.placement.take() {
@@ -146,6 +151,7 @@ impl Resolver<'_> {
             name: group.name,
             role,
             radios,
+            access,
             card,
             placement,
             mobility,

@@ -1,10 +1,10 @@
-//! One direction of a wire: capacity, delay, loss, and traces of them.
+//! One direction of a wire or an access: capacity, delay, loss, and traces of them.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::LinkTrace;
-use super::super::declare::{computed, is};
+use super::super::declare::{computed, is, nothing};
 use super::super::quantity::{Rates, Shares, Steps as Given, Time, Times};
 use super::super::traces::Traces;
 use super::Resolver;
@@ -41,6 +41,27 @@ pub(super) struct Queue {
     pub(super) packets: u32,
 }
 
+/// What differs in one direction.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Direction {
+    /// Capacity in bits of IP packets per second, or a list of `[time, rate]`.
+    #[schemars(extend("minimum" = 1, "maximum" = 1e12, "x-default" = computed("that of the table around this one, unless `trace` gives it")))]
+    rate: Option<Rates>,
+    /// Delay, or a list of `[time, delay]`.
+    #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = computed("that of the table around this one, unless `trace` gives it")))]
+    delay: Option<Times>,
+    /// Drop-tail queue.
+    #[schemars(extend("x-default" = nothing("that of the table around this one", "")))]
+    queue: Option<Queue>,
+    /// Share of packets that get lost, or a list of `[time, share]`.
+    #[schemars(extend("x-default" = computed("that of the table around this one, unless `trace` gives it")))]
+    loss: Option<Shares>,
+    /// File that says how the capacity, the delay or the loss changes in time.
+    #[schemars(extend("x-default" = nothing("that of the table around this one", "")))]
+    trace: Option<Trace>,
+}
+
 /// The keys of one direction.
 pub(super) struct Way {
     pub(super) rate: Option<Rates>,
@@ -69,6 +90,25 @@ struct Traced {
 }
 
 impl Resolver<'_> {
+    /// The wire of the direction at `path`, which is like `other` but for what is given. Reports what is wrong with it.
+    pub(super) fn direction(&mut self, path: &[&str], given: &Direction, other: &Config) -> Option<Config> {
+        let way = Way {
+            rate: given.rate.clone(),
+            delay: given.delay.clone(),
+            loss: given.loss.clone(),
+            trace: given.trace.clone(),
+        };
+        let queue = given.queue.map_or(other.queue_packets, |queue| queue.packets);
+        let otherwise = Otherwise {
+            capacity: Some(other.capacity.clone()),
+            delay: other.delay.clone(),
+            loss: other.loss.clone(),
+            told: ["that of the table around this one"; 3],
+            source: "default",
+        };
+        self.way(path, &way, queue, otherwise)
+    }
+
     /// The wire of the direction at `path`, with this queue. Reports what is wrong with it.
     pub(super) fn way(
         &mut self,

@@ -44,8 +44,8 @@ fn expiring(id: u16, expires: Instant) -> Transmit {
     Transmit { sdu: packet(id, Some(expires)), ..transmit(id) }
 }
 
-fn arrived(interface: u32, id: u16) -> Option<Copied> {
-    Some(Copied { from: from(interface), sdu: packet(id, None) })
+fn arrived(interface: u32, id: u16) -> Option<Received> {
+    Some(Received { from: from(interface), sdu: packet(id, None) })
 }
 
 fn from(interface: u32) -> Neighbour {
