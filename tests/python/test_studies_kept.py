@@ -212,6 +212,23 @@ def test_ctrl_c_while_the_runs_are_handed_out_stops_them(monkeypatch: pytest.Mon
     assert len(watched.ran) < RUNS
 
 
+def test_ctrl_c_while_a_run_is_kept_keeps_it(scenario: Scenario, tmp_path: Path) -> None:
+    class Interrupting(KeptRuns):
+        asked = 0
+
+        def put(self, scenario: Scenario, seed: int, observe: Observe | None, document: str) -> None:
+            self.asked += 1
+            if self.asked == 1:
+                raise KeyboardInterrupt
+            super().put(scenario, seed, observe, document)
+
+    kept = Interrupting(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        list(module.execute(module.runs_of(scenario, [1]), module.Threads(1), kept=kept))
+    assert kept.find(scenario, 1, None) is not None
+    kept.close()
+
+
 def test_fresh_runs_all_anew(whole: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes((whole / NAME).read_bytes())
     for fresh, expected in ((False, 0), (True, RUNS)):

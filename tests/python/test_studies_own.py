@@ -334,6 +334,14 @@ def test_data_that_are_asked_for_may_end_the_program(status: str, told: str, hop
     assert not (tmp_path / "out").exists()
 
 
+def test_ctrl_c_in_a_text_that_is_executed_ends_with_the_usual_status(hopcast: Hopcast, tmp_path: Path) -> None:
+    # The interpreter notes such an interruption even if it is caught: `python -m` then ended by SIGINT, not with 130.
+    file = tmp_path / "mine.py"
+    file.write_text("""exec("import os, signal; os.kill(os.getpid(), signal.SIGINT)")""")
+    done = hopcast("study", file, "--out", tmp_path / "out")
+    assert (done.returncode, done.stderr.strip()) == (130, "hopcast: interrupted")
+
+
 @pytest.mark.parametrize(
     ("missing", "told"),
     [

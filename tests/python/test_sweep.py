@@ -17,6 +17,7 @@ import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import qmc
 
 import hopcast as package
 from conftest import TOML, Hopcast, command
@@ -486,7 +487,6 @@ def test_two_dimensions_of_sobol_points_are_a_net() -> None:
 
 
 def test_sobol_points_are_those_of_joe_and_kuo(monkeypatch: pytest.MonkeyPatch) -> None:
-    qmc = pytest.importorskip("scipy.stats.qmc")
     monkeypatch.setattr(sample, "_draw", lambda *_: 0)
     expected = qmc.Sobol(sample.MOST, scramble=False, bits=32).random(256)
     assert sample.sobol(256, [str(at) for at in range(sample.MOST)], 0) == [tuple(row) for row in expected.tolist()]

@@ -104,6 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _forget_output()
         status = INTERRUPTION.status
     INTERRUPTION.ignore()
+    # If Ctrl-C came in an `exec` of a text, such as that of a dataclass, the interpreter would end itself by SIGINT
+    # instead, whoever caught the exception. The next `exec` of a text clears that.
+    exec("")
     sys.exit(status)
 
 

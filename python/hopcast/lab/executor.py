@@ -120,8 +120,13 @@ def execute(
     unkept = dict(left)
 
     def keep(key: Key, text: str) -> None:
-        if (one := unkept.pop(key, None)) is not None and kept is not None:
+        if key not in unkept:
+            return
+        if kept is not None:
+            one = unkept[key]
             kept.put(one.scenario, key.seed, key.observe, text)
+        # Not before: what an interruption stops here is kept in the end.
+        del unkept[key]
 
     try:
         executor.start(left)
