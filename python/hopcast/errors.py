@@ -52,6 +52,21 @@ class OutputError(HopcastError, OSError):
     """A folder for results can't be written. hopcast checks this before it runs anything."""
 
 
+class UnknownField(HopcastError, KeyError):
+    """A result has no field of this name. The message suggests the nearest one.
+
+    `name` is the unknown name.
+    """
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(name, message)
+        self.name = name
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
 class RunError(HopcastError, RuntimeError):
     """A run failed, for example because results could not be written. Finished replications are kept.
 

@@ -1,5 +1,6 @@
 //! The Python module `hopcast._core`: conversion, nothing else. People import `hopcast`.
 
+mod dictionary;
 mod error;
 mod examples;
 mod extensions;
@@ -15,6 +16,8 @@ mod stream;
 /// The simulator. Conversion only: what people use is `hopcast`.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::dictionary::results_schema;
     #[pymodule_export]
     use super::examples::examples;
     #[pymodule_export]

@@ -2,8 +2,11 @@
 
 use std::ops::{Index, IndexMut};
 
+use schemars::JsonSchema;
+
 /// Cause of the drop of a packet (an IP datagram, a fragment of one, or an ARP packet).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum DropCause {
     /// The interface queue had no place.

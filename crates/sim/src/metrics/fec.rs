@@ -2,22 +2,29 @@
 
 use hopcast_protocols::time::Duration;
 use hopcast_wire::fec::PAYLOAD_ID_LEN;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Summary of FEC; all `None` for a flow without.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct FecSummary {
-    /// Repair packets that the source created. They are not among the flow's packets.
+    /// Repair packets that the source made; they are not among `sent_packets`. `null` without FEC.
+    #[schemars(extend("x-counted" = "at the source"))]
     pub repair_packets: Option<u64>,
     /// Bytes of their payload.
+    #[schemars(extend("x-counted" = "at the source"))]
     pub repair_bytes: Option<u64>,
-    /// Those that reached the sink, each copy counted.
+    /// Repair packets that reached the sink, each copy counted.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub repair_received_packets: Option<u64>,
-    /// Packets that the sink recovered; they are among those received.
+    /// Packets that the sink recovered; they are among `received_packets`.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub recovered_packets: Option<u64>,
-    /// Bytes of repair packets and of payload IDs per byte that the application wrote; zero if it wrote none.
+    /// Bytes of repair packets and of payload IDs; 0 if the application wrote nothing.
+    #[schemars(extend("x-divisor" = "sent bytes", "x-counted" = "at the source"))]
     pub fec_overhead_ratio: Option<f64>,
     /// Mean delay of the recovered packets, from their write to their recovery.
+    #[schemars(extend("x-divisor" = "recovered packets", "x-counted" = "at the sink"))]
     pub recovered_delay_mean_s: Option<f64>,
 }
 

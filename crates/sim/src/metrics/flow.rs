@@ -11,6 +11,7 @@ use hdrhistogram::Histogram;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc;
 use hopcast_radio::mac::edca::UserPriority;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
@@ -85,13 +86,17 @@ struct StreamWrite {
 }
 
 /// Statistics of a flow's connections, summed over its hops. For a real host's own connection, its retransmissions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 pub struct TcpStatistics {
-    /// Segments sent again.
+    /// TCP segments sent again, added up over the connections of all hops; 0 without TCP, `null` if the kernel's TCP carried
+    /// the flow.
+    #[schemars(extend("x-unit" = "segments", "x-counted" = "at the senders"))]
     pub retransmitted_segments: u64,
-    /// Retransmission timeouts.
+    /// Retransmission timeouts of TCP, added up in the same way.
+    #[schemars(extend("x-unit" = "timeouts", "x-counted" = "at the senders"))]
     pub timeouts: u64,
-    /// Fast retransmits.
+    /// Fast retransmits of TCP, added up in the same way.
+    #[schemars(extend("x-unit" = "retransmits", "x-counted" = "at the senders"))]
     pub fast_retransmits: u64,
 }
 
@@ -104,41 +109,64 @@ impl std::ops::AddAssign for TcpStatistics {
 }
 
 /// Summary of a flow. Times are in seconds, rates in bit/s; `None` if nothing arrived to measure.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct FlowSummary {
-    /// Packets (see [`FlowMetrics`]) that the application wrote, refused ones included.
+    /// Packets that the application wrote, refused ones included. A packet is a datagram of the application, and over TCP a
+    /// write of the application.
+    #[schemars(extend("x-counted" = "at the source"))]
     pub sent_packets: u64,
-    /// Their bytes; over TCP including those of a last write that was accepted in part.
+    /// Bytes of these packets, without headers; over TCP including the accepted part of a last write.
+    #[schemars(extend("x-counted" = "at the source"))]
     pub sent_bytes: u64,
     /// Packets that the sink read, each once.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub received_packets: u64,
     /// Bytes that the sink read, each once.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub received_bytes: u64,
-    /// Packets dropped on the way, or refused by the socket.
+    /// Packets dropped on the way, or refused by the socket. A packet counts once its drop is known: one that still waits
+    /// for a route or in a queue at the end is in flight.
+    #[schemars(extend("x-counted" = "at every node on the way"))]
     pub lost_packets: u64,
-    /// Packets that were still on their way at the end: sent = received + lost + in flight.
+    /// Packets that were still on their way at the end, in a queue, on the air or waiting for a route: sent = received +
+    /// lost + in flight.
+    #[schemars(extend("x-counted" = "at every node on the way"))]
     pub in_flight_packets: u64,
     /// Further copies of datagrams that had arrived.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub duplicate_packets: u64,
-    /// Lost packets per sent packet; zero if none was sent.
+    /// Share of lost packets; 0 if none was sent. Packets in flight are not lost. So a flow without any path may have a
+    /// goodput of 0 and a ratio below 1: the rest still waited for a route or in a queue at the end.
+    #[schemars(extend("x-divisor" = "sent packets"))]
     pub loss_ratio: f64,
-    /// Application bytes that arrived, as bits per second between the start and the stop, the run's end, or the last
-    /// arrival of a finite amount of which nothing is in flight any more, whichever is first. Where its connection was given up,
-    /// nothing is.
+    /// Application bytes that arrived, in bits per second.
+    #[schemars(extend(
+        "x-divisor" = "time from the flow's start to the first of: its stop, the end of the run, the last arrival of a \
+                       finite amount of which nothing is in flight any more (after a connection was given up, nothing is)",
+        "x-counted" = "at the sink"
+    ))]
     pub goodput_bps: f64,
-    /// Mean delay.
+    /// Mean delay. That of a datagram runs from its write to the sink's read, over all hops; that of a write to TCP from the
+    /// moment when the send buffer has accepted its last byte.
+    #[schemars(extend("x-divisor" = "received packets", "x-counted" = "at the sink"))]
     pub delay_mean_s: Option<f64>,
     /// 99th percentile of the delay, within 0.1 % or 1 µs.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub delay_p99_s: Option<f64>,
-    /// Mean jitter of adjacent packets.
+    /// Mean jitter: the difference between the delays of two packets that arrived one after the other, without its sign.
+    #[schemars(extend("x-divisor" = "pairs of packets that arrived one after the other", "x-counted" = "at the sink"))]
     pub jitter_mean_s: Option<f64>,
-    /// Sample variance of that jitter, in square seconds.
+    /// Sample variance of that jitter.
+    #[schemars(extend("x-divisor" = "pairs − 1", "x-counted" = "at the sink"))]
     pub jitter_variance_s2: Option<f64>,
-    /// Its maximum.
+    /// Maximum of that jitter.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub jitter_max_s: Option<f64>,
-    /// First arrival at the sink.
+    /// Time of the first arrival, from the start of the run.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub first_arrival_s: Option<f64>,
-    /// Last arrival at the sink.
+    /// Time of the last arrival, from the start of the run.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub last_arrival_s: Option<f64>,
     /// Statistics of the flow's connections; all zero without TCP, `None` if they are unknown: the kernel's TCP, in a
     /// measurement.
@@ -150,7 +178,7 @@ pub struct FlowSummary {
     /// Results of the flow's FEC.
     #[serde(flatten)]
     pub fec: FecSummary,
-    /// For ADTFRC: the true causes of its losses, and what each metric identified.
+    /// For ADTFRC: numbers of losses by their true state or cause, then by the state that each identification found.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub identification: Option<Scores>,
 }

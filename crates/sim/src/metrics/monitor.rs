@@ -11,8 +11,10 @@ use super::{DropCause, PathState};
 use crate::id::{FlowId, NodeId};
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::adtfrc;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The true cause of a loss.
@@ -54,6 +56,24 @@ impl Scores {
 impl Serialize for Scores {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(adtfrc::Identification::ALL.iter().map(|by| by.name()).zip(&self.0))
+    }
+}
+
+impl JsonSchema for Scores {
+    fn schema_name() -> Cow<'static, str> {
+        "Scores".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        // An object with a key for each name, and the same below all of them.
+        let map = |names: &[&str], below: Schema| {
+            let keys: serde_json::Map<_, _> =
+                names.iter().map(|&name| (name.into(), below.clone().to_value())).collect();
+            json_schema!({ "type": "object", "properties": keys })
+        };
+        let states = PathState::ALL.map(PathState::name);
+        let score = map(&["by_state", "by_cause"], map(&states, map(&states, u64::json_schema(generator))));
+        map(&adtfrc::Identification::ALL.map(|by| by.name()), score)
     }
 }
 

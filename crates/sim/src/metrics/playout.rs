@@ -2,6 +2,7 @@
 
 use hopcast_protocols::application::{Player, PlayerConfig, Timeline};
 use hopcast_protocols::time::{Duration, Instant};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A flow's player and its media.
@@ -14,17 +15,22 @@ pub struct PlayerSpec {
 }
 
 /// Summary of a player, in seconds; all `None` for a flow without a player.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct PlayerSummary {
-    /// Time from the flow's start to the first picture or sound; `None`: there has been none.
+    /// Time from the flow's start to the player's first picture or sound; `null` if there was none, or no player.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub start_up_s: Option<f64>,
-    /// Number of stops of the display because the buffer was empty.
+    /// Stops of the display because the buffer was empty; `null` without a player.
+    #[schemars(extend("x-unit" = "stops", "x-counted" = "at the sink"))]
     pub hiccups: Option<u64>,
-    /// Total time of these stops, without start-up.
+    /// Time of all these stops, without start-up.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub hiccup_time_s: Option<f64>,
-    /// The longest hiccup.
+    /// The longest of these stops.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub hiccup_max_s: Option<f64>,
-    /// Media shown.
+    /// Length of the media that was shown.
+    #[schemars(extend("x-counted" = "at the sink"))]
     pub played_s: Option<f64>,
 }
 

@@ -2,6 +2,7 @@
 
 use arrow_array::RecordBatch;
 use hopcast_protocols::time::{Duration, Instant};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::RunResult;
@@ -12,102 +13,142 @@ use crate::run::Simulation;
 use crate::scenario::model::Scenario;
 
 /// Conversations between real hosts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct ConversationRecords {
-    /// In the order of their first packets.
+    /// Conversations between real nodes, in the order of their first packets.
     pub conversations: Vec<ConversationRecord>,
-    /// Packets between real hosts that belong to none of them: those beyond [`Conversations::MOST`] conversations.
+    /// Packets between real nodes that belong to no conversation of the list, because it was full.
+    #[schemars(extend("x-counted" = "at the sending node"))]
     pub unlisted_packets: u64,
 }
 
 /// Traffic from one real host to another with the same protocol and ports. Packets are IP packets, bytes those after the
 /// transport header. Times are in seconds, rates in bit/s; `None` if nothing arrived to measure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct ConversationRecord {
-    /// Name from protocol, nodes and ports, which is unique.
+    /// Protocol, nodes and ports, for example `udp phone:40000 > server:5004`; unique.
     pub name: String,
-    /// Name of the sending node.
+    /// Node that sends.
     pub from: String,
-    /// Name of the receiving node.
+    /// Node that the packets are for.
     pub to: String,
-    /// `udp`, `tcp`, `icmp`, `dccp`, `sctp`, `udplite`, or the number of another protocol of IP.
+    /// `udp`, `tcp`, `icmp`, `dccp`, `sctp`, `udplite`, or the protocol number of IP.
     pub protocol: String,
-    /// Source port; `None` without one.
+    /// Source port; `null` for protocols without ports.
+    #[schemars(extend("x-unit" = "none"))]
     pub from_port: Option<u16>,
-    /// Destination port, the same.
+    /// Destination port; `null` for protocols without ports.
+    #[schemars(extend("x-unit" = "none"))]
     pub to_port: Option<u16>,
-    /// Packets that the real host sent.
+    /// Packets that the real node sent. A packet is an IP packet.
+    #[schemars(extend("x-counted" = "at the sending node"))]
     pub sent_packets: u64,
-    /// Their bytes.
+    /// Their bytes behind the header of UDP or TCP; of other protocols, behind the IP header.
+    #[schemars(extend("x-counted" = "at the sending node"))]
     pub sent_bytes: u64,
-    /// Packets that were delivered to the receiving real host, each once.
+    /// Packets that were delivered to the receiving real node, each once.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub received_packets: u64,
-    /// Their bytes.
+    /// Their bytes behind the header of UDP or TCP; of other protocols, behind the IP header.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub received_bytes: u64,
-    /// Packets dropped between the two, whatever the cause: at a full queue, after the last retry, without a route, or in
-    /// a real host that should forward them.
+    /// Packets dropped on the way, whatever the cause: at a full queue, after the last retry, without a route, or in a real
+    /// node that should pass them on.
+    #[schemars(extend("x-counted" = "at every node on the way"))]
     pub lost_packets: u64,
     /// Packets that were still on their way at the end: sent = received + lost + in flight.
+    #[schemars(extend("x-counted" = "at every node on the way"))]
     pub in_flight_packets: u64,
     /// Further copies of packets that had arrived.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub duplicate_packets: u64,
-    /// Lost packets per sent packet.
+    /// Share of lost packets.
+    #[schemars(extend("x-divisor" = "sent packets"))]
     pub loss_ratio: f64,
-    /// Bytes that arrived, as bits per second from the first packet's sending to the last arrival.
+    /// Received bytes in bits per second.
+    #[schemars(extend(
+        "x-divisor" = "time from the first packet sent to the last arrival",
+        "x-counted" = "at the receiving node"
+    ))]
     pub rate_bps: Option<f64>,
-    /// Mean one-way delay.
+    /// Mean one-way delay, from the device of the sending node to that of the receiving node.
+    #[schemars(extend("x-divisor" = "received packets", "x-counted" = "at the receiving node"))]
     pub delay_mean_s: Option<f64>,
     /// 99th percentile of the delay, within 0.1 % or 1 µs.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub delay_p99_s: Option<f64>,
-    /// Mean jitter of adjacent packets.
+    /// Mean jitter: the difference between the delays of two packets that arrived one after the other, without its sign.
+    #[schemars(extend(
+        "x-divisor" = "pairs of packets that arrived one after the other",
+        "x-counted" = "at the receiving node"
+    ))]
     pub jitter_mean_s: Option<f64>,
-    /// Sample variance of that jitter, in square seconds.
+    /// Sample variance of that jitter.
+    #[schemars(extend("x-divisor" = "pairs − 1", "x-counted" = "at the receiving node"))]
     pub jitter_variance_s2: Option<f64>,
-    /// Its maximum.
+    /// Maximum of that jitter.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub jitter_max_s: Option<f64>,
-    /// Mean over the arrivals of the interarrival jitter of RFC 3550, appendix A.8, against the instants of sending.
+    /// Mean interarrival jitter of RFC 3550 (section 6.4.1, appendix A.8), with the time of sending as timestamp.
+    #[schemars(extend("x-divisor" = "arrivals from the second on", "x-counted" = "at the receiving node"))]
     pub interarrival_jitter_mean_s: Option<f64>,
-    /// Its maximum.
+    /// Maximum of the interarrival jitter.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub interarrival_jitter_max_s: Option<f64>,
-    /// When the first packet was sent.
+    /// When the first packet was sent, from the start of the run.
+    #[schemars(extend("x-counted" = "at the sending node"))]
     pub first_sent_s: f64,
-    /// First arrival.
+    /// Time of the first arrival, from the start of the run.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub first_arrival_s: Option<f64>,
-    /// Last arrival.
+    /// Time of the last arrival, from the start of the run.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub last_arrival_s: Option<f64>,
-    /// The streams of RTP in it.
+    /// Its streams of RTP.
     pub rtp: Vec<RtpRecord>,
 }
 
 /// A stream of RTP, as a receiver sees it. Pictures and freezes are `None` if it is no video, jitter if the clock rate is not known.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct RtpRecord {
-    /// Synchronization source.
+    /// Synchronization source (RFC 3550).
+    #[schemars(extend("x-unit" = "none"))]
     pub ssrc: u32,
-    /// Payload type of the last packet.
+    /// Payload type of its last packet.
+    #[schemars(extend("x-unit" = "none"))]
     pub payload_type: u8,
-    /// Ticks of the timestamps in a second: assigned to the payload type (RFC 3551), or found by comparing timestamps with the instants
-    /// of sending.
+    /// Clock of its timestamps: the one that RFC 3551 assigns to the payload type, or the one that the timestamps of 0.5 s or
+    /// more show against the times of sending, within 4 %; `null` if neither is known.
     pub clock_rate_hz: Option<u32>,
     /// Packets that arrived, each once.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub received_packets: u64,
     /// Packets from the lowest to the highest sequence number that did not arrive (RFC 3550, appendix A.3).
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub lost_packets: u64,
     /// Further copies of packets that had arrived.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub duplicate_packets: u64,
     /// Packets that arrived after one with a higher sequence number.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub reordered_packets: u64,
-    /// Mean over the arrivals of the interarrival jitter (RFC 3550, appendix A.8), against the timestamps.
+    /// Mean interarrival jitter (RFC 3550, appendix A.8) against the timestamps; `null` without a known clock.
+    #[schemars(extend("x-divisor" = "arrivals from the second on", "x-counted" = "at the receiving node"))]
     pub jitter_mean_s: Option<f64>,
-    /// Its maximum.
+    /// Maximum of that jitter.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub jitter_max_s: Option<f64>,
-    /// Pictures that arrived whole, and not after a later one.
+    /// Pictures that arrived whole, and not after a later one; `null` unless the stream is video.
+    #[schemars(extend("x-unit" = "pictures", "x-counted" = "at the receiving node"))]
     pub frames: Option<u64>,
-    /// Freezes, by the rule of `freezeCount` in the W3C's WebRTC statistics.
+    /// Freezes, by the rule of `freezeCount` in the W3C's WebRTC statistics; `null` unless the stream is video.
+    #[schemars(extend("x-unit" = "freezes", "x-counted" = "at the receiving node"))]
     pub freezes: Option<u64>,
-    /// Their time, all together.
+    /// Time of all freezes; `null` unless the stream is video.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub freeze_time_s: Option<f64>,
-    /// The longest of them.
+    /// The longest freeze; `null` unless the stream is video.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
     pub freeze_max_s: Option<f64>,
 }
 
@@ -255,35 +296,78 @@ pub(crate) fn rtp_table(result: &RunResult) -> RecordBatch {
     table.finish()
 }
 
-/// How conversations developed: for each interval between its first and its last packet `time_s`, the interval's end,
-/// `conversation`, the name, `sent_packets`, `lost_packets`, which are those of the sent ones that never arrived, at the end of the
-/// run those in flight among them, `packets`, which arrived in it, `rate_bps`, the rate of their bytes, `delay_s` and
-/// `delay_max_s`, the mean and the largest of their delays, null without an arrival, and of video in RTP `frames` and `freeze_time_s`,
-/// the pictures that were whole and for how long one was frozen; null of conversations without.
+/// How conversations developed: for each interval between its first and its last packet a row with the columns of
+/// [`CourseRow`].
 pub(crate) fn conversation_series_table(result: &RunResult) -> RecordBatch {
     let end = Instant::START + Duration::from_secs_f64(result.cost.simulated_s);
-    let rows = || {
-        records(result).iter().zip(&result.series.conversations).flat_map(move |(record, course)| {
-            let intervals = course.intervals(end);
-            intervals.map(move |(time, seconds, interval)| (record, time, seconds, *interval))
-        })
-    };
-    let mut table = Table::new(result.provenance.seed, rows().count());
-    table.numbers("time_s", rows().map(|(_, time, ..)| Some(time.as_secs_f64())));
-    table.texts("conversation", rows().map(|(record, ..)| &record.name));
-    table.counts("sent_packets", rows().map(|(.., row)| row.sent_packets));
-    table.counts("lost_packets", rows().map(|(.., row)| row.sent_packets - row.arrived_packets));
-    table.counts("packets", rows().map(|(.., row)| row.received_packets));
-    table.numbers("rate_bps", rows().map(|(_, _, seconds, row)| Some(row.received_bytes as f64 * 8.0 / seconds)));
-    let arrived = || rows().map(|(.., row)| Some(row).filter(|row| row.received_packets > 0));
-    let mean = |row: Interval| row.delay_sum.as_secs_f64() / row.received_packets as f64;
-    table.numbers("delay_s", arrived().map(|row| row.map(mean)));
-    table.numbers("delay_max_s", arrived().map(|row| row.map(|row| row.delay_max.as_secs_f64())));
-    let is_video = |record: &ConversationRecord| record.rtp.iter().any(|stream| stream.frames.is_some());
-    let video = || rows().map(|(record, _, _, row)| Some(row).filter(|_| is_video(record)));
-    table.optional_counts("frames", video().map(|row| row.map(|row| row.frames)));
-    table.numbers("freeze_time_s", video().map(|row| row.map(|row| row.freeze_time.as_secs_f64())));
+    let courses = records(result).iter().zip(&result.series.conversations);
+    let rows: Vec<CourseRow<'_>> = courses
+        .flat_map(|(record, course)| course.intervals(end).map(|interval| CourseRow::new(record, interval)))
+        .collect();
+    let mut table = Table::new(result.provenance.seed, rows.len());
+    table.numbers("time_s", rows.iter().map(|row| Some(row.time_s)));
+    table.texts("conversation", rows.iter().map(|row| row.conversation));
+    table.counts("sent_packets", rows.iter().map(|row| row.sent_packets));
+    table.counts("lost_packets", rows.iter().map(|row| row.lost_packets));
+    table.counts("packets", rows.iter().map(|row| row.packets));
+    table.numbers("rate_bps", rows.iter().map(|row| Some(row.rate_bps)));
+    table.numbers("delay_s", rows.iter().map(|row| row.delay_s));
+    table.numbers("delay_max_s", rows.iter().map(|row| row.delay_max_s));
+    table.optional_counts("frames", rows.iter().map(|row| row.frames));
+    table.numbers("freeze_time_s", rows.iter().map(|row| row.freeze_time_s));
     table.finish()
+}
+
+/// A conversation in one interval.
+#[derive(Clone, Copy, JsonSchema)]
+pub(super) struct CourseRow<'a> {
+    /// End of the interval, from the start of the run.
+    time_s: f64,
+    /// Name of the conversation.
+    conversation: &'a str,
+    /// Packets sent in the interval.
+    #[schemars(extend("x-counted" = "at the sending node"))]
+    sent_packets: u64,
+    /// Those of them that never arrived; at the end of the run, this includes packets in flight.
+    #[schemars(extend("x-counted" = "at every node on the way"))]
+    lost_packets: u64,
+    /// Packets that arrived in the interval.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiving node"))]
+    packets: u64,
+    /// Their bytes, in bits per second.
+    #[schemars(extend("x-divisor" = "length of the interval", "x-counted" = "at the receiving node"))]
+    rate_bps: f64,
+    /// Mean of their delays; null without an arrival.
+    #[schemars(extend("x-divisor" = "packets that arrived in the interval", "x-counted" = "at the receiving node"))]
+    delay_s: Option<f64>,
+    /// Maximum of their delays.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
+    delay_max_s: Option<f64>,
+    /// Pictures of RTP video that were whole in the interval; null if the conversation has no video.
+    #[schemars(extend("x-unit" = "pictures", "x-counted" = "at the receiving node"))]
+    frames: Option<u64>,
+    /// How long a picture was frozen within the interval, added up over the streams of the conversation; null without video.
+    #[schemars(extend("x-counted" = "at the receiving node"))]
+    freeze_time_s: Option<f64>,
+}
+
+impl<'a> CourseRow<'a> {
+    fn new(record: &'a ConversationRecord, (end, seconds, interval): (Instant, f64, &Interval)) -> Self {
+        let is_video = record.rtp.iter().any(|stream| stream.frames.is_some());
+        let has_arrivals = interval.received_packets > 0;
+        Self {
+            time_s: end.as_secs_f64(),
+            conversation: &record.name,
+            sent_packets: interval.sent_packets,
+            lost_packets: interval.sent_packets - interval.arrived_packets,
+            packets: interval.received_packets,
+            rate_bps: interval.received_bytes as f64 * 8.0 / seconds,
+            delay_s: has_arrivals.then(|| interval.delay_sum.as_secs_f64() / interval.received_packets as f64),
+            delay_max_s: has_arrivals.then(|| interval.delay_max.as_secs_f64()),
+            frames: is_video.then_some(interval.frames),
+            freeze_time_s: is_video.then(|| interval.freeze_time.as_secs_f64()),
+        }
+    }
 }
 
 fn records(result: &RunResult) -> &[ConversationRecord] {
@@ -294,36 +378,11 @@ fn records(result: &RunResult) -> &[ConversationRecord] {
 mod tests {
     use super::*;
     use crate::id::NodeId;
-    use crate::results::{Cost, Provenance, RunSeries, Totals};
-
-    const PAGE: &str = include_str!("../../../../docs/conversations.md");
 
     #[test]
-    fn every_field_and_column_is_in_the_dictionary() {
-        let schemas = [conversation_table, rtp_table, conversation_series_table].map(|table| table(&empty()).schema());
-        for field in schemas.iter().flat_map(|schema| schema.fields()) {
-            assert!(
-                PAGE.contains(&format!("`{}`", field.name())),
-                "docs/conversations.md: {} is missing",
-                field.name()
-            );
-        }
+    fn the_page_has_the_limit_of_conversations() {
         let limit = format!("hopcast keeps {} conversations", Conversations::MOST);
-        assert!(PAGE.contains(&limit), "docs/conversations.md: {limit}");
-    }
-
-    fn empty() -> RunResult {
-        let records = ConversationRecords { conversations: Vec::new(), unlisted_packets: 0 };
-        RunResult {
-            flows: Vec::new(),
-            nodes: Vec::new(),
-            totals: Totals::default(),
-            conversations: Some(records),
-            warnings: Vec::new(),
-            cost: Cost::default(),
-            provenance: Provenance { version: "", scenario_sha256: String::new(), seed: 1 },
-            series: RunSeries::default(),
-        }
+        assert!(include_str!("../../../../docs/conversations.md").contains(&limit), "{limit}");
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! Cost of a run on the machine. The simulator itself reads no clock: the caller provides a [`Meter`].
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Cost of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Cost {
-    /// Events that happened.
+    /// Events that the simulation handled; of several replications, the sum.
+    #[schemars(extend("x-unit" = "events"))]
     pub events: u64,
-    /// Wall-clock time in seconds; `None` if it was not measured.
+    /// Time that the run took on the wall; of several replications, that of the slowest. `null` if it was not measured.
     pub wall_s: Option<f64>,
-    /// User CPU time of the run's thread in seconds; `None` if it was not measured.
+    /// User CPU time of the run's thread; of several replications, the sum. `null` if it was not measured.
     pub user_s: Option<f64>,
-    /// Simulated time in seconds.
+    /// Simulated time; of several replications, the sum.
     pub simulated_s: f64,
-    /// Largest resident set of the process so far in bytes; `None` if it was not measured.
+    /// Largest resident set of the process so far; `null` if it was not measured.
     pub peak_rss_bytes: Option<u64>,
 }
 

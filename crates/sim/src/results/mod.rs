@@ -2,6 +2,7 @@
 
 mod conversation;
 mod cost;
+pub mod dictionary;
 pub(crate) mod output;
 mod record;
 mod replication;
@@ -17,10 +18,11 @@ pub use replication::Replication;
 pub use series::{QueueSample, RateSample, RunSeries};
 pub use table::{flow_table, node_table, series_table};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The outcome of one run with one seed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct RunResult {
     /// Flows in the order of the scenario.
     pub flows: Vec<FlowRecord>,
@@ -28,11 +30,10 @@ pub struct RunResult {
     pub nodes: Vec<NodeRecord>,
     /// Sums over the medium and all nodes.
     pub totals: Totals,
-    /// Conversations between real hosts; without any, JSON leaves out the keys.
+    /// Conversations between real hosts; a run without real hosts leaves out the keys.
     #[serde(flatten)]
     pub conversations: Option<ConversationRecords>,
-    /// Warnings about how the run was set up, as sentences: for example about a flow that had to use lossy links. Without
-    /// any, JSON leaves out the key.
+    /// Warnings as sentences: for example about a flow that had to use lossy links. Without any, the key is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Cost of the run: the only part that differs between two runs of the same scenario, seed and version.

@@ -1,7 +1,10 @@
 //! Flows, nodes and sums in figures.
 
+use std::borrow::Cow;
+
 use hopcast_protocols::transport::dccp::Congestion;
 use hopcast_radio::mac::{self, Dcf};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -11,13 +14,13 @@ use crate::run::Simulation;
 use crate::scenario::model::{Dccp, Flow, Scenario, Transport};
 
 /// One flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct FlowRecord {
-    /// Name as in the scenario.
+    /// Name of the flow in the scenario.
     pub name: String,
-    /// Name of the source.
+    /// Node where the flow begins.
     pub from: String,
-    /// Name of the sink.
+    /// Node where the flow ends.
     pub to: String,
     /// `udp`, `tcp`, `tfrc` or `adtfrc`.
     pub protocol: &'static str,
@@ -27,79 +30,110 @@ pub struct FlowRecord {
 }
 
 /// One node. Packets are IP datagrams or fragments of them, frames are those of 802.11, of all its radios.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct NodeRecord {
-    /// Name as in the scenario.
+    /// Name of the node in the scenario.
     pub name: String,
-    /// Packets that the node made: its sockets, and its routing protocol.
+    /// Packets that this node made: of its sockets, of its routing protocol and of ARP.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the source of a packet"))]
     pub originated: u64,
-    /// Packets that came in for this host.
+    /// Packets that the node's interfaces received for this host, to pass on or to deliver.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at each hop"))]
     pub received: u64,
-    /// Received packets that were passed on.
+    /// Received packets for other nodes that were given to an interface.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at each node between source and destination"))]
     pub forwarded: u64,
-    /// Received packets that went up to a transport protocol.
+    /// Received packets that went to a transport protocol, to the routing protocol or to ARP, each fragment counted.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the destination of a packet"))]
     pub delivered: u64,
-    /// Packets given to the interface.
+    /// Packets given to an interface, the node's own and those of others.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at each hop, before the interface queue"))]
     pub transmitted: u64,
-    /// Packets that the interface sent successfully.
+    /// Packets that an interface reported as sent: over a radio, acknowledged or broadcast. One packet may take several
+    /// frames.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at each hop, after medium access"))]
     pub sent: u64,
-    /// Messages of the routing protocol given to the interface, those of other nodes included: one for each hop.
+    /// Messages of the routing protocol given to an interface, including those of other nodes that this one passes on.
+    #[schemars(extend("x-counted" = "at each hop"))]
     pub routing_packets: u64,
-    /// Bytes behind the IP header of these, and of the protocol's headers before data.
+    /// Bytes of these messages behind the IP header, and of the headers that the protocol put before data.
+    #[schemars(extend("x-counted" = "at each hop"))]
     pub routing_bytes: u64,
     /// ARP requests given to an interface.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sender"))]
     pub arp_requests: u64,
     /// ARP replies given to an interface.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sender"))]
     pub arp_replies: u64,
-    /// Packets dropped, by cause.
+    /// Packets dropped at this node, by cause.
     pub drops: Drops,
-    /// RTS frames sent.
+    /// RTS frames put on the air, repetitions included.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub rts_sent: u64,
-    /// CTS frames sent.
+    /// CTS frames put on the air, those to the station itself included.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub cts_sent: u64,
-    /// ACK frames sent.
+    /// ACK frames put on the air.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub ack_sent: u64,
-    /// Data frames sent, repetitions included.
+    /// Data frames put on the air, repetitions included.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub data_sent: u64,
-    /// Management frames sent, repetitions included: none where association is implicit.
+    /// Management frames put on the air, repetitions included; 0 where association is implicit.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub management_sent: u64,
-    /// Beacons sent.
+    /// Beacons put on the air.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub beacons_sent: u64,
-    /// How often a station has joined an access point; of an access point, how often one has joined it.
+    /// How often the station has joined an access point; of an access point, how often a station has joined it.
+    #[schemars(extend("x-unit" = "associations", "x-counted" = "at the station and at its access point"))]
     pub associations: u64,
-    /// RTS without CTS.
+    /// RTS frames that no CTS answered.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub cts_timeouts: u64,
-    /// Data without ACK.
+    /// Data frames that no ACK answered.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub ack_timeouts: u64,
-    /// Data frames received again because an ACK was lost.
+    /// Data frames that arrived again because their ACK was lost.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the receiver of a frame"))]
     pub duplicates: u64,
-    /// Receptions that began and failed.
+    /// Receptions that began and failed, also of frames for other nodes.
+    #[schemars(extend("x-unit" = "receptions", "x-counted" = "at each node that hears a frame"))]
     pub errors: u64,
-    /// The same for each radio, in the order of the scenario, if there are several.
+    /// The counters of each radio, in the order of the scenario; missing for nodes with one radio.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub radios: Vec<RadioRecord>,
 }
 
 /// What one of several radios of a node has counted; see [`NodeRecord`], whose counters are the sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct RadioRecord {
-    /// RTS frames sent.
+    /// RTS frames sent, repetitions included.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub rts_sent: u64,
     /// CTS frames sent.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub cts_sent: u64,
     /// ACK frames sent.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub ack_sent: u64,
     /// Data frames sent, repetitions included.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub data_sent: u64,
     /// Management frames sent, repetitions included.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub management_sent: u64,
-    /// RTS without CTS.
+    /// RTS frames without a CTS.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub cts_timeouts: u64,
-    /// Data without ACK.
+    /// Data frames without an ACK.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub ack_timeouts: u64,
     /// Data frames received again because an ACK was lost.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the receiver of a frame"))]
     pub duplicates: u64,
     /// Receptions that began and failed.
+    #[schemars(extend("x-unit" = "receptions", "x-counted" = "at each node that hears a frame"))]
     pub errors: u64,
 }
 
@@ -158,37 +192,68 @@ impl Serialize for Drops {
     }
 }
 
+impl JsonSchema for Drops {
+    fn schema_name() -> Cow<'static, str> {
+        "Drops".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let count = u64::json_schema(generator).to_value();
+        let causes = DropCause::json_schema(generator).to_value();
+        // A count for each variant, with its description.
+        let counts = causes["oneOf"].as_array().into_iter().flatten().map(|cause| {
+            let mut count = count.clone();
+            count["description"] = cause["description"].clone();
+            count["x-unit"] = "packets".into();
+            count["x-counted"] = "at the node that drops".into();
+            (cause["const"].as_str().unwrap_or_default().to_owned(), count)
+        });
+        json_schema!({ "type": "object", "properties": counts.collect::<serde_json::Map<_, _>>() })
+    }
+}
+
 /// Sums over the medium and over all nodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Totals {
-    /// Frames put on the air.
+    /// Frames put on the air, of any kind, repetitions included.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub frames_sent: u64,
-    /// Frame x node that senses it.
+    /// Pairs of a frame and a radio that senses it: a frame that five radios sense counts five times.
+    #[schemars(extend("x-unit" = "receptions", "x-counted" = "at each receiver, whomever the frame is for"))]
     pub receptions: u64,
-    /// Frame x node that could have decoded it, had nothing overlapped.
+    /// Pairs of a frame and a radio that could have decoded it, had no other frame overlapped it there. A frame that
+    /// collides at five radios counts five times, so there can be more collisions than frames.
+    #[schemars(extend("x-unit" = "receptions", "x-counted" = "at each receiver, whomever the frame is for"))]
     pub collisions: u64,
-    /// Packets that nodes made: sockets, and routing protocols.
+    /// Packets that nodes made: the sum of `originated`.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the source of a packet"))]
     pub packets_originated: u64,
-    /// Packets passed on.
+    /// Packets passed on: the sum of `forwarded`.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at each node between source and destination"))]
     pub packets_forwarded: u64,
-    /// Packets that went up to a transport protocol.
+    /// Packets that arrived at their destination: the sum of `delivered`.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the destination of a packet"))]
     pub packets_delivered: u64,
-    /// Packets dropped, whatever the cause.
+    /// Packets dropped, whatever the cause: the sum of `drops`.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node that drops"))]
     pub packets_dropped: u64,
-    /// Messages of routing protocols, one for each hop.
+    /// Messages of routing protocols: the sum of the nodes' `routing_packets`.
+    #[schemars(extend("x-counted" = "at each hop"))]
     pub routing_packets: u64,
-    /// Bytes behind the IP header of these, and of the protocols' headers before data.
+    /// Bytes of routing protocols: the sum of the nodes' `routing_bytes`.
+    #[schemars(extend("x-counted" = "at each hop"))]
     pub routing_bytes: u64,
 }
 
 /// What was run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Provenance {
-    /// Of hopcast.
+    /// Version of hopcast.
     pub version: &'static str,
-    /// Of the scenario, its seed apart.
+    /// SHA-256 of the scenario with all overrides, except its seed.
     pub scenario_sha256: String,
-    /// Seed of every draw.
+    /// Seed of every draw; of several replications, that of the first.
+    #[schemars(extend("x-unit" = "none"))]
     pub seed: u64,
 }
 

@@ -6,9 +6,10 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, ListArray, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use hopcast_protocols::time::Instant;
+use schemars::JsonSchema;
 
 use super::{FlowRecord, NodeRecord, RadioRecord, RunResult};
-use crate::metrics::{DropCause, JitterSummary, PathSample, RateControl, Sample};
+use crate::metrics::{DropCause, Sample};
 
 /// A row for each flow: the fields of [`FlowRecord`].
 pub fn flow_table(result: &RunResult) -> RecordBatch {
@@ -93,98 +94,152 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     table.finish()
 }
 
-/// What developed over time, at even intervals, of which the last one ends with the run: rows of flows (`flow`, `rate_bps`, `packets`, which arrived in the interval,
-/// `delay_s`, their mean, `jitter_s`, the largest of them, `jitter_count`, `jitter_mean_s` and `jitter_variance_s2`, with which
-/// those of any time made of intervals can be computed; of TCP `cwnd_bytes`, `ssthresh_bytes`, `srtt_s`, those of the
-/// flow's first connection at the interval's end; of TFRC and ADTFRC in the same way `allowed_bps`, of payload,
-/// `loss_event_rate`, `srtt_s`; of ADTFRC `state`, and the metrics of its receiver, `idd_s`, the mean of the interval,
-/// `stt_packets_per_s`, `por`, `plr`, those at the last arrival in it), then rows of nodes (`node`, `queue_packets` in the queues of
-/// its interfaces, and `data_rate_bps`, the rate that rate control had chosen last, null before that and where the rate is fixed).
-/// What a row does not tell is null. A node has rows only if its queue was ever found filled, or if it has rate control and has
-/// sent data.
+/// What developed over time, at even intervals, of which the last one ends with the run: the rows of flows, then those of
+/// nodes, with the columns of [`SeriesRow`]. A node has rows only if its queue was ever found filled, or if it has rate
+/// control and has sent data.
 pub fn series_table(result: &RunResult) -> RecordBatch {
     let series = &result.series;
-    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut rows: Vec<SeriesRow<'_>> = Vec::new();
     for (flow, samples) in result.flows.iter().zip(&series.flows) {
         let starts = [Instant::START].into_iter().chain(samples.iter().map(|sample| sample.time));
-        rows.extend(samples.iter().zip(starts).map(|(sample, start)| Row::of_flow(&flow.name, sample, start)));
+        rows.extend(samples.iter().zip(starts).map(|(sample, start)| SeriesRow::of_flow(&flow.name, sample, start)));
     }
     for (node, queues, rates) in samples_by_node(result) {
         let (mut queues, mut rates) = (queues.into_iter().peekable(), rates.into_iter().peekable());
-        let mut data_rate = None;
+        let mut data_rate_bps = None;
         rows.extend(series.times.iter().zip(0..).map(|(time, index)| {
-            data_rate = rates.next_if(|&(time, _)| time == index).map(|(_, rate)| rate).or(data_rate);
-            Row {
-                time: time.as_secs_f64(),
+            data_rate_bps = rates.next_if(|&(time, _)| time == index).map(|(_, rate)| rate).or(data_rate_bps);
+            SeriesRow {
+                time_s: time.as_secs_f64(),
                 node: Some(node),
-                queue: Some(queues.next_if(|&(time, _)| time == index).map_or(0, |(_, packets)| u64::from(packets))),
-                data_rate,
-                ..Row::default()
+                queue_packets: Some(
+                    queues.next_if(|&(time, _)| time == index).map_or(0, |(_, packets)| u64::from(packets)),
+                ),
+                data_rate_bps,
+                ..SeriesRow::default()
             }
         }));
     }
     let mut table = Table::new(result.provenance.seed, rows.len());
-    table.numbers("time_s", rows.iter().map(|row| Some(row.time)));
+    table.numbers("time_s", rows.iter().map(|row| Some(row.time_s)));
     table.optional_texts("flow", rows.iter().map(|row| row.flow));
     table.optional_texts("node", rows.iter().map(|row| row.node));
-    table.numbers("rate_bps", rows.iter().map(|row| row.rate));
+    table.numbers("rate_bps", rows.iter().map(|row| row.rate_bps));
     table.optional_counts("packets", rows.iter().map(|row| row.packets));
-    table.numbers("delay_s", rows.iter().map(|row| row.delay));
-    table.numbers("jitter_s", rows.iter().map(|row| Some(row.jitter?.max)));
+    table.numbers("delay_s", rows.iter().map(|row| row.delay_s));
+    table.numbers("jitter_s", rows.iter().map(|row| row.jitter_s));
     table.optional_counts("jitter_count", rows.iter().map(|row| row.jitter_count));
-    table.numbers("jitter_mean_s", rows.iter().map(|row| Some(row.jitter?.mean)));
-    table.numbers("jitter_variance_s2", rows.iter().map(|row| Some(row.jitter?.variance)));
-    table.optional_counts("cwnd_bytes", rows.iter().map(|row| row.cwnd));
-    table.optional_counts("ssthresh_bytes", rows.iter().map(|row| row.ssthresh));
-    table.numbers("srtt_s", rows.iter().map(|row| row.srtt));
-    table.numbers("allowed_bps", rows.iter().map(|row| Some(row.control?.rate)));
-    table.numbers("loss_event_rate", rows.iter().map(|row| Some(row.control?.loss_event_rate)));
-    table.optional_texts("state", rows.iter().map(|row| Some(row.control?.state?.name())));
-    table.numbers("idd_s", rows.iter().map(|row| Some(row.path?.delay_difference)));
-    table.numbers("stt_packets_per_s", rows.iter().map(|row| Some(row.path?.throughput)));
-    table.numbers("por", rows.iter().map(|row| Some(row.path?.reordered)));
-    table.numbers("plr", rows.iter().map(|row| Some(row.path?.lost)));
-    table.optional_counts("queue_packets", rows.iter().map(|row| row.queue));
-    table.numbers("data_rate_bps", rows.iter().map(|row| row.data_rate));
+    table.numbers("jitter_mean_s", rows.iter().map(|row| row.jitter_mean_s));
+    table.numbers("jitter_variance_s2", rows.iter().map(|row| row.jitter_variance_s2));
+    table.optional_counts("cwnd_bytes", rows.iter().map(|row| row.cwnd_bytes));
+    table.optional_counts("ssthresh_bytes", rows.iter().map(|row| row.ssthresh_bytes));
+    table.numbers("srtt_s", rows.iter().map(|row| row.srtt_s));
+    table.numbers("allowed_bps", rows.iter().map(|row| row.allowed_bps));
+    table.numbers("loss_event_rate", rows.iter().map(|row| row.loss_event_rate));
+    table.optional_texts("state", rows.iter().map(|row| row.state));
+    table.numbers("idd_s", rows.iter().map(|row| row.idd_s));
+    table.numbers("stt_packets_per_s", rows.iter().map(|row| row.stt_packets_per_s));
+    table.numbers("por", rows.iter().map(|row| row.por));
+    table.numbers("plr", rows.iter().map(|row| row.plr));
+    table.optional_counts("queue_packets", rows.iter().map(|row| row.queue_packets));
+    table.numbers("data_rate_bps", rows.iter().map(|row| row.data_rate_bps));
     table.finish()
 }
 
-#[derive(Clone, Copy, Default)]
-struct Row<'a> {
-    time: f64,
+/// A flow or a node in one interval. What a row does not tell is null.
+#[derive(Clone, Copy, Default, JsonSchema)]
+pub(super) struct SeriesRow<'a> {
+    /// End of the interval, from the start of the run.
+    time_s: f64,
+    /// Name of the flow; null in rows of nodes.
     flow: Option<&'a str>,
+    /// Name of the node; null in rows of flows.
     node: Option<&'a str>,
-    rate: Option<f64>,
+    /// Application bytes that reached the sink in the interval, in bits per second.
+    #[schemars(extend("x-divisor" = "length of the interval", "x-counted" = "at the sink"))]
+    rate_bps: Option<f64>,
+    /// Packets that arrived in the interval.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sink"))]
     packets: Option<u64>,
-    delay: Option<f64>,
-    jitter: Option<JitterSummary>,
+    /// Mean of their delays; null without an arrival.
+    #[schemars(extend("x-divisor" = "packets that arrived in the interval", "x-counted" = "at the sink"))]
+    delay_s: Option<f64>,
+    /// Maximum of their jitter, each compared with the packet before.
+    #[schemars(extend("x-counted" = "at the sink"))]
+    jitter_s: Option<f64>,
+    /// Number of their jitters. With it, mean and variance of several intervals can be computed.
+    #[schemars(extend("x-unit" = "pairs", "x-counted" = "at the sink"))]
     jitter_count: Option<u64>,
-    cwnd: Option<u64>,
-    ssthresh: Option<u64>,
-    srtt: Option<f64>,
-    control: Option<RateControl>,
-    path: Option<PathSample>,
-    queue: Option<u64>,
-    data_rate: Option<f64>,
+    /// Mean of their jitter.
+    #[schemars(extend("x-divisor" = "`jitter_count`", "x-counted" = "at the sink"))]
+    jitter_mean_s: Option<f64>,
+    /// Sample variance of their jitter.
+    #[schemars(extend("x-divisor" = "`jitter_count` − 1", "x-counted" = "at the sink"))]
+    jitter_variance_s2: Option<f64>,
+    /// Congestion window of the flow's first TCP connection at the end of the interval.
+    #[schemars(extend("x-counted" = "at the source"))]
+    cwnd_bytes: Option<u64>,
+    /// Slow start threshold of the same connection.
+    #[schemars(extend("x-counted" = "at the source"))]
+    ssthresh_bytes: Option<u64>,
+    /// Smoothed round-trip time of the flow's first connection, over TCP, TFRC or ADTFRC; null before the first measurement.
+    #[schemars(extend("x-counted" = "at the source"))]
+    srtt_s: Option<f64>,
+    /// Rate that TFRC or ADTFRC allows at the end of the interval, of payload.
+    #[schemars(extend("x-counted" = "at the source"))]
+    allowed_bps: Option<f64>,
+    /// Loss events of TFRC or ADTFRC, as of the last feedback.
+    #[schemars(extend("x-unit" = "ratio", "x-divisor" = "packets", "x-counted" = "at the sink"))]
+    loss_event_rate: Option<f64>,
+    /// State of the network that ADTFRC's sender sees: `normal`, `congestion`, `route_change`, `channel_error` or
+    /// `disconnection`.
+    #[schemars(extend("x-counted" = "at the source"))]
+    state: Option<&'a str>,
+    /// ADTFRC's inter-packet delay difference (IDD).
+    #[schemars(extend("x-divisor" = "packets that arrived in the interval", "x-counted" = "at the sink"))]
+    idd_s: Option<f64>,
+    /// ADTFRC's short-term throughput (STT) at the last arrival in the interval.
+    #[schemars(extend("x-unit" = "packets/s", "x-counted" = "at the sink"))]
+    stt_packets_per_s: Option<f64>,
+    /// ADTFRC's packet out-of-order ratio (POR) at the last arrival in the interval.
+    #[schemars(extend("x-unit" = "ratio", "x-counted" = "at the sink"))]
+    por: Option<f64>,
+    /// ADTFRC's packet loss ratio (PLR) at the last arrival in the interval.
+    #[schemars(extend("x-unit" = "ratio", "x-counted" = "at the sink"))]
+    plr: Option<f64>,
+    /// Packets that wait in the queues of the node's interfaces at the end of the interval, without those in transmission.
+    #[schemars(extend("x-counted" = "at the node"))]
+    queue_packets: Option<u64>,
+    /// Rate that rate control chose last; null before the first data frame, and where the rate is fixed.
+    #[schemars(extend("x-counted" = "at the node"))]
+    data_rate_bps: Option<f64>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> SeriesRow<'a> {
     fn of_flow(name: &'a str, sample: &Sample, start: Instant) -> Self {
         let length = sample.time.saturating_since(start).as_secs_f64();
         let measured = |octets: u32| Some(u64::from(octets)).filter(|&octets| octets > 0);
+        let jitter = sample.jitter.summary();
         Self {
-            time: sample.time.as_secs_f64(),
+            time_s: sample.time.as_secs_f64(),
             flow: Some(name),
-            delay: (sample.arrivals > 0).then(|| sample.delay_sum.as_secs_f64() / f64::from(sample.arrivals)),
+            rate_bps: Some(sample.received_bytes as f64 * 8.0 / length),
             packets: Some(u64::from(sample.arrivals)),
-            jitter: sample.jitter.summary(),
+            delay_s: (sample.arrivals > 0).then(|| sample.delay_sum.as_secs_f64() / f64::from(sample.arrivals)),
+            jitter_s: jitter.map(|jitter| jitter.max),
             jitter_count: Some(sample.jitter.count()),
-            rate: Some(sample.received_bytes as f64 * 8.0 / length),
-            cwnd: measured(sample.cwnd),
-            ssthresh: measured(sample.ssthresh),
-            srtt: Some(sample.srtt.as_secs_f64()).filter(|&srtt| srtt > 0.0),
-            control: sample.control,
-            path: sample.path,
+            jitter_mean_s: jitter.map(|jitter| jitter.mean),
+            jitter_variance_s2: jitter.map(|jitter| jitter.variance),
+            cwnd_bytes: measured(sample.cwnd),
+            ssthresh_bytes: measured(sample.ssthresh),
+            srtt_s: Some(sample.srtt.as_secs_f64()).filter(|&srtt| srtt > 0.0),
+            allowed_bps: sample.control.map(|control| control.rate),
+            loss_event_rate: sample.control.map(|control| control.loss_event_rate),
+            state: sample.control.and_then(|control| Some(control.state?.name())),
+            idd_s: sample.path.map(|path| path.delay_difference),
+            stt_packets_per_s: sample.path.map(|path| path.throughput),
+            por: sample.path.map(|path| path.reordered),
+            plr: sample.path.map(|path| path.lost),
             ..Self::default()
         }
     }

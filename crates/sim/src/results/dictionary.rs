@@ -1,0 +1,241 @@
+//! The dictionary of results: meaning, unit, divisor and place of counting of each field and column.
+//!
+//! The documentation comment of a field is its meaning. Extensions of its JSON Schema say the rest: `x-unit`,
+//! `x-divisor` (what the number is divided by) and `x-counted` (where it is counted). If the name of a field ends in
+//! its unit, as in `delay_mean_s`, this end declares the unit. Numbers without a unit, such as ports, have the unit `none`.
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
+
+use super::conversation::CourseRow;
+use super::table::SeriesRow;
+use super::{ConversationRecord, FlowRecord, NodeRecord, RadioRecord, RtpRecord, RunResult};
+
+/// Ends of names that are units, longest first, and their units.
+const ENDINGS: [(&str, &str); 7] = [
+    ("_packets", "packets"),
+    ("_bytes", "B"),
+    ("_ratio", "ratio"),
+    ("_bps", "b/s"),
+    ("_hz", "Hz"),
+    ("_s2", "s²"),
+    ("_s", "s"),
+];
+
+/// The JSON Schema of the results of a run: `run` is that of `run.json` and `hopcast run --json`; `flows`, `nodes`, `series`,
+/// `conversations`, `rtp` and `conversation_series` are those of a row of the table with this name.
+pub fn schemas() -> Map<String, Value> {
+    let mut run = described::<RunResult>();
+    for name in ["flows", "nodes", "totals", "conversations"] {
+        allow_means(&mut run["properties"][name]);
+    }
+    let provenance = &mut run["properties"]["provenance"]["properties"];
+    provenance["replications"] = json!({
+        "description": "Number of replications; missing for a single one.", "type": "integer", "x-unit": "replications"
+    });
+    provenance["seeds"] = json!({
+        "description": "Seeds of the replications; missing for a single one.",
+        "type": "array", "items": { "type": "integer" }, "x-unit": "none",
+    });
+    let tables = tables().into_iter().map(|(name, columns)| {
+        let mut schema = json!({ "type": "object" });
+        schema["properties"] = columns.into();
+        (name.to_owned(), schema)
+    });
+    [("run".to_owned(), run)].into_iter().chain(tables).collect()
+}
+
+/// The JSON Schema of a type: everything inline, and a unit for every number whose field declares it or has it in its name.
+pub fn described<T: JsonSchema>() -> Value {
+    let settings =
+        schemars::generate::SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    if let Some(table) = schema.as_object_mut() {
+        table.remove("$schema");
+        table.remove("title");
+    }
+    tidy(&mut schema);
+    schema
+}
+
+/// Names of all fields of a schema in its tables and lists, each with its own schema. The name of a field of a table in a list
+/// is `list[].field`.
+pub fn fields(schema: &Value) -> Vec<(String, &Value)> {
+    let mut found = Vec::new();
+    collect(schema, "", &mut found);
+    found
+}
+
+fn collect<'a>(schema: &'a Value, path: &str, found: &mut Vec<(String, &'a Value)>) {
+    for (name, property) in properties(schema) {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        found.push((path.clone(), property));
+        collect(property, &path, found);
+        collect(&property["items"], &format!("{path}[]"), found);
+    }
+}
+
+/// Whether a schema is of something that needs a unit.
+pub fn is_number(schema: &Value) -> bool {
+    let is_numeric = |name: &Value| name == "integer" || name == "number";
+    is_numeric(&schema["type"]) || schema["type"].as_array().is_some_and(|names| names.iter().any(is_numeric))
+}
+
+fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema["properties"].as_object().into_iter().flatten()
+}
+
+/// Puts text on one line, adds units, and drops what only Rust's types say.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Object(table) => {
+            table.remove("format");
+            for key in ["description", "x-divisor", "x-counted"] {
+                if let Some(Value::String(text)) = table.get_mut(key) {
+                    *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                }
+            }
+            if let Some(Value::Array(choices)) = table.get("anyOf") {
+                // An optional table or list.
+                let only = choices.iter().find(|choice| choice["type"] != "null").cloned();
+                if let Some(Value::Object(only)) = only {
+                    table.remove("anyOf");
+                    only.into_iter().for_each(|(key, value)| {
+                        table.entry(key).or_insert(value);
+                    });
+                }
+            }
+            for (name, property) in table.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+                let unit = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)).map(|&(_, unit)| unit);
+                if let Some(unit) = unit.filter(|_| is_number(property) && property.get("x-unit").is_none()) {
+                    property["x-unit"] = unit.into();
+                }
+            }
+            table.values_mut().for_each(tidy);
+        }
+        _ => {}
+    }
+}
+
+/// Of several replications a number is a mean, and has its interval next to it; it is null if none could measure it.
+fn allow_means(schema: &mut Value) {
+    if is_number(schema) {
+        schema["type"] = json!(["number", "null"]);
+        return;
+    }
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(allow_means);
+        schema["patternProperties"] = json!({ "_ci95$": {
+            "description": "Half the width of the 95 % confidence interval of the field without `_ci95` (Student's t); with \
+                several replications only.",
+            "type": ["number", "null"],
+        }});
+    }
+    if let Some(items) = schema.get_mut("items") {
+        allow_means(items);
+    }
+}
+
+/// The tables of a run: names and columns.
+fn tables() -> [(&'static str, Map<String, Value>); 6] {
+    let seed = ("seed".to_owned(), json!({ "description": "Seed of the run.", "type": "integer", "x-unit": "none" }));
+    let columns = |schema: Value| -> Map<String, Value> {
+        let own = properties(&schema).map(|(name, schema)| (name.clone(), schema.clone()));
+        // A cell holds neither a list nor a table.
+        let own = own.filter(|(_, schema)| schema["type"] != "array" && schema["type"] != "object");
+        [seed.clone()].into_iter().chain(own).collect()
+    };
+    let mut flows = columns(described::<FlowRecord>());
+    flows.remove("identification");
+    let mut nodes = columns(described::<NodeRecord>());
+    for (cause, schema) in properties(&described::<NodeRecord>()["properties"]["drops"]) {
+        let mut schema = schema.clone();
+        schema["description"] =
+            format!("Packets dropped: {}", schema["description"].as_str().unwrap_or_default()).into();
+        nodes.insert(format!("drop_{cause}"), schema);
+    }
+    for (counter, schema) in properties(&described::<RadioRecord>()) {
+        let mut list = schema.clone();
+        list["type"] = json!(["array", "null"]);
+        list["items"] = json!({ "type": "integer" });
+        list["description"] =
+            format!("`{counter}` of each radio, in the order of the scenario; null for nodes with one radio.").into();
+        nodes.insert(format!("{counter}_by_radio"), list);
+    }
+    let mut rtp = columns(described::<RtpRecord>());
+    let conversation = json!({ "description": "Name of the conversation.", "type": "string" });
+    rtp.insert("conversation".into(), conversation);
+    [
+        ("flows", flows),
+        ("nodes", nodes),
+        ("series", columns(described::<SeriesRow<'_>>())),
+        ("conversations", columns(described::<ConversationRecord>())),
+        ("rtp", rtp),
+        ("conversation_series", columns(described::<CourseRow<'_>>())),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{
+        Cost, Provenance, RunSeries, Totals, conversation_series_table, conversation_table, flow_table, node_table,
+        rtp_table, series_table,
+    };
+
+    #[test]
+    fn every_column_of_a_table_is_declared_and_every_declared_one_exists() {
+        let made = [flow_table, node_table, series_table, conversation_table, rtp_table, conversation_series_table];
+        for ((name, declared), table) in tables().into_iter().zip(made) {
+            let schema = table(&empty()).schema();
+            let mut columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+            columns.sort_unstable();
+            assert_eq!(columns, declared.keys().collect::<Vec<_>>(), "{name}");
+        }
+    }
+
+    /// A result of nothing: its tables have all their columns.
+    fn empty() -> RunResult {
+        RunResult {
+            flows: Vec::new(),
+            nodes: Vec::new(),
+            totals: Totals::default(),
+            conversations: None,
+            warnings: Vec::new(),
+            cost: Cost::default(),
+            provenance: Provenance { version: "", scenario_sha256: String::new(), seed: 1 },
+            series: RunSeries::default(),
+        }
+    }
+
+    #[test]
+    fn every_field_has_a_meaning_and_every_number_a_unit() {
+        for (document, schema) in schemas() {
+            for (name, schema) in fields(&schema) {
+                // Scores are counts below the names of identifications, which their table describes.
+                if name.contains("identification.") {
+                    continue;
+                }
+                let meaning = schema["description"].as_str().unwrap_or_default();
+                assert!(meaning.ends_with('.'), "{document}: {name} has no meaning: {schema}");
+                assert!(!is_number(schema) || schema["x-unit"].is_string(), "{document}: {name} has no unit");
+                let [divisor, counted] =
+                    ["x-divisor", "x-counted"].map(|key| schema.get(key).is_none_or(Value::is_string));
+                assert!(divisor && counted, "{document}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn shares_rates_and_means_say_what_they_are_divided_by() {
+        for (document, schema) in schemas() {
+            for (name, schema) in fields(&schema) {
+                let end = name.rsplit('.').next().unwrap_or_default();
+                if end.ends_with("_ratio") || end.contains("mean") || end.contains("variance") || end == "goodput_bps" {
+                    assert!(schema["x-divisor"].is_string(), "{document}: {name} has no divisor");
+                }
+            }
+        }
+    }
+}
