@@ -65,6 +65,7 @@ lint: $(BUILT) ## check style, lints, types, documentation, spelling
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest hopcast._core
 	$(BIN)/python tools/docs/scenario_types.py --check
+	$(BIN)/python tools/docs/results.py --check
 	$(BIN)/python tools/docs/prose.py
 	$(BIN)/python tools/docs/prose.py --code
 	$(BIN)/codespell
@@ -88,6 +89,7 @@ format: $(INSTALLED) ## format all sources
 
 docs: $(BUILT) ## write the pages and figures that come from the code
 	$(BIN)/python tools/docs/scenario_types.py
+	$(BIN)/python tools/docs/results.py
 	$(BIN)/python tools/docs/generate.py
 
 bench: ## count instructions and time per event, frame and simulated node-second

@@ -51,7 +51,7 @@ class Dictionary(Mapping[str, Mapping[str, Field]]):
 
     @cached_property
     def _documents(self) -> dict[str, dict[str, Field]]:
-        return {name: dict(_fields(schema)) for name, schema in schemas().items()}
+        return {name: described(schema) for name, schema in schemas().items()}
 
     def __getitem__(self, document: str) -> Mapping[str, Field]:
         return self._documents[document]
@@ -73,6 +73,11 @@ def schemas() -> dict[str, dict[str, Any]]:
     return found
 
 
+def described(schema: dict[str, Any]) -> dict[str, Field]:
+    """The fields of a JSON Schema by name."""
+    return dict(_fields(schema))
+
+
 def field(document: str, name: str) -> Field:
     """Return a field of a document by its name. Raises `UnknownField`, which suggests the nearest name."""
     try:
@@ -90,8 +95,8 @@ def unknown(what: str, name: str, known: Mapping[str, object]) -> UnknownField:
 
 def _fields(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, Field]]:
     """All fields of a schema, those of tables and lists below it included."""
-    for key, entry in schema.get("properties", {}).items():
-        name = f"{path}{key}"
+    for key in schema.get("x-order", ()):
+        entry, name = schema["properties"][key], f"{path}{key}"
         unit = entry.get("x-unit")
         yield (
             name,

@@ -178,7 +178,8 @@ class Result:
 
     def __repr__(self) -> str:
         names = ", ".join(f"{flow['name']} {_rate(flow['goodput_bps'])}" for flow in self.json()["flows"])
-        return f"Result({self.scenario.name!r}, {len(self)} replications: {names})"
+        count = f"{len(self)} replication{'' if len(self) == 1 else 's'}"
+        return f"Result({self.scenario.name!r}, {count}: {names})"
 
     def _repr_html_(self) -> str:
         from hopcast.tables import flow_table

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hopcast.cli import epilog
 from hopcast.cli.signals import INTERRUPTION
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ FORMATS = (".svg", ".png", ".pdf")
 """File formats of figures; any other ending names a folder."""
 
 
-@click.command("compare")
+@click.command("compare", epilog=epilog.RESULTS)
 @click.argument("first", metavar="A", type=click.Path())
 @click.argument("second", metavar="B", type=click.Path())
 @click.option(

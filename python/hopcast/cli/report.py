@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from hopcast.cli import epilog
 from hopcast.cli import traces as traces_of
 
 
-@click.command("report")
+@click.command("report", epilog=epilog.RESULTS)
 @click.argument("folder", metavar="DIR", type=click.Path())
 @click.option("--study", metavar="FILE.py", type=click.Path(), help="The file of your own study.")
 @traces_of.OPTION

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hopcast.cli import epilog
 from hopcast.cli.numbers import WholeNumber
 from hopcast.cli.progress import progress_bar
 from hopcast.cli.signals import INTERRUPTION
@@ -26,7 +27,7 @@ OUT = (
 )
 
 
-@click.command("run")
+@click.command("run", epilog=epilog.RESULTS)
 @click.argument("scenario", metavar="SCENARIO.toml", type=click.Path(allow_dash=False))
 @click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change one value; can be repeated.")
 @click.option(

@@ -7,7 +7,7 @@ import click
 from hopcast import _core
 
 
-@click.command("schema", epilog="Results: docs/results.md. Scenarios: docs/scenario.md.")
+@click.command("schema")
 @click.option(
     "--results",
     is_flag=True,

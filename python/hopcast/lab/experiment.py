@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from hopcast.errors import HopcastError
+from hopcast.fields import unknown
 from hopcast.lab.raised import told
 from hopcast.lab.rows import Row, Sample
 from hopcast.results import Document as Document
@@ -97,12 +98,14 @@ class Measured:
         return Sample(tuple(number(document) for document in self.documents[case]))
 
     def flow(self, case: str, flow: str, of: str) -> Sample:
-        """One field of a flow; NaN if it could not be measured (`null`)."""
+        """One field of a flow (`hopcast.fields.FIELDS["flows"]`); NaN if it could not be measured (`null`)."""
 
         def number(document: Document) -> float:
             records = {record["name"]: record for record in document["flows"]}
             if flow not in records:
                 raise ValueError(f"case {case!r} has no flow {flow!r}; there are {', '.join(records)}")
+            if of not in records[flow]:
+                raise unknown(f"flow {flow!r}", of, records[flow])
             found = records[flow][of]
             return float("nan") if found is None else float(found)
 

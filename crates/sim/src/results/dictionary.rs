@@ -11,6 +11,9 @@ use super::conversation::CourseRow;
 use super::table::SeriesRow;
 use super::{ConversationRecord, FlowRecord, NodeRecord, RadioRecord, RtpRecord, RunResult};
 
+/// Key in a JSON Schema with the names of a table's fields, in their order.
+const ORDER_KEY: &str = "x-order";
+
 /// Ends of names that are units, longest first, and their units.
 const ENDINGS: [(&str, &str); 7] = [
     ("_packets", "packets"),
@@ -29,26 +32,30 @@ pub fn schemas() -> Map<String, Value> {
     for name in ["flows", "nodes", "totals", "conversations"] {
         allow_means(&mut run["properties"][name]);
     }
-    let provenance = &mut run["properties"]["provenance"]["properties"];
-    provenance["replications"] = json!({
-        "description": "Number of replications; missing for a single one.", "type": "integer", "x-unit": "replications"
-    });
-    provenance["seeds"] = json!({
-        "description": "Seeds of the replications; missing for a single one.",
-        "type": "array", "items": { "type": "integer" }, "x-unit": "none",
-    });
+    let provenance = &mut run["properties"]["provenance"];
+    let replications = "Number of replications; missing for a single one.";
+    add(
+        provenance,
+        "replications",
+        json!({ "description": replications, "type": "integer", "x-unit": "replications" }),
+    );
+    let seeds = "Seeds of the replications; missing for a single one.";
+    let list = json!({ "description": seeds, "type": "array", "items": { "type": "integer" } });
+    add(provenance, "seeds", list);
     let tables = tables().into_iter().map(|(name, columns)| {
-        let mut schema = json!({ "type": "object" });
-        schema["properties"] = columns.into();
-        (name.to_owned(), schema)
+        let (order, properties): (Vec<Value>, Map<String, Value>) =
+            columns.into_iter().map(|(name, schema)| (Value::from(name.clone()), (name, schema))).unzip();
+        (name.to_owned(), json!({ "type": "object", ORDER_KEY: order, "properties": properties }))
     });
     [("run".to_owned(), run)].into_iter().chain(tables).collect()
 }
 
 /// The JSON Schema of a type: everything inline, and a unit for every number whose field declares it or has it in its name.
 pub fn described<T: JsonSchema>() -> Value {
-    let settings =
-        schemars::generate::SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let settings = schemars::generate::SchemaSettings::draft2020_12()
+        .with(|settings| settings.inline_subschemas = true)
+        // With it `required` has all keys that are always there, in the order of their declarations.
+        .for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(table) = schema.as_object_mut() {
         table.remove("$schema");
@@ -58,31 +65,22 @@ pub fn described<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Names of all fields of a schema in its tables and lists, each with its own schema. The name of a field of a table in a list
-/// is `list[].field`.
-pub fn fields(schema: &Value) -> Vec<(String, &Value)> {
-    let mut found = Vec::new();
-    collect(schema, "", &mut found);
-    found
-}
-
-fn collect<'a>(schema: &'a Value, path: &str, found: &mut Vec<(String, &'a Value)>) {
-    for (name, property) in properties(schema) {
-        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        found.push((path.clone(), property));
-        collect(property, &path, found);
-        collect(&property["items"], &format!("{path}[]"), found);
-    }
+/// Adds a field to a table.
+fn add(table: &mut Value, name: &str, schema: Value) {
+    table["properties"][name] = schema;
+    table[ORDER_KEY].as_array_mut().expect("a table has an order").push(name.into());
 }
 
 /// Whether a schema is of something that needs a unit.
-pub fn is_number(schema: &Value) -> bool {
+fn is_number(schema: &Value) -> bool {
     let is_numeric = |name: &Value| name == "integer" || name == "number";
     is_numeric(&schema["type"]) || schema["type"].as_array().is_some_and(|names| names.iter().any(is_numeric))
 }
 
-fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    schema["properties"].as_object().into_iter().flatten()
+/// Names and schemas of the fields of a table, in their order.
+fn fields_of(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let names = schema[ORDER_KEY].as_array().into_iter().flatten().filter_map(Value::as_str);
+    names.map(|name| (name, &schema["properties"][name]))
 }
 
 /// Puts text on one line, adds units, and drops what only Rust's types say.
@@ -91,6 +89,11 @@ fn tidy(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(tidy),
         Value::Object(table) => {
             table.remove("format");
+            // A measurement leaves out what only a simulation has.
+            let mut order = match table.remove("required") {
+                Some(Value::Array(names)) => names,
+                _ => Vec::new(),
+            };
             for key in ["description", "x-divisor", "x-counted"] {
                 if let Some(Value::String(text)) = table.get_mut(key) {
                     *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -111,6 +114,11 @@ fn tidy(schema: &mut Value) {
                 if let Some(unit) = unit.filter(|_| is_number(property) && property.get("x-unit").is_none()) {
                     property["x-unit"] = unit.into();
                 }
+            }
+            if let Some(properties) = table.get("properties").and_then(Value::as_object) {
+                let others = properties.keys().filter(|name| !order.iter().any(|known| known == *name));
+                order.extend(others.cloned().map(Value::from).collect::<Vec<_>>());
+                table.insert(ORDER_KEY.into(), order.into());
             }
             table.values_mut().for_each(tidy);
         }
@@ -137,42 +145,43 @@ fn allow_means(schema: &mut Value) {
     }
 }
 
+/// Names and schemas of the columns of a table, in their order.
+type Columns = Vec<(String, Value)>;
+
 /// The tables of a run: names and columns.
-fn tables() -> [(&'static str, Map<String, Value>); 6] {
-    let seed = ("seed".to_owned(), json!({ "description": "Seed of the run.", "type": "integer", "x-unit": "none" }));
-    let columns = |schema: Value| -> Map<String, Value> {
-        let own = properties(&schema).map(|(name, schema)| (name.clone(), schema.clone()));
+fn tables() -> [(&'static str, Columns); 6] {
+    let seed = json!({ "description": "Seed of the run.", "type": "integer", "x-unit": "none" });
+    let columns = |schema: &Value| -> Columns {
         // A cell holds neither a list nor a table.
-        let own = own.filter(|(_, schema)| schema["type"] != "array" && schema["type"] != "object");
-        [seed.clone()].into_iter().chain(own).collect()
+        let cells = fields_of(schema).filter(|(_, schema)| schema["type"] != "array" && schema["type"] != "object");
+        let cells = cells.map(|(name, schema)| (name.to_owned(), schema.clone()));
+        [("seed".to_owned(), seed.clone())].into_iter().chain(cells).collect()
     };
-    let mut flows = columns(described::<FlowRecord>());
-    flows.remove("identification");
-    let mut nodes = columns(described::<NodeRecord>());
-    for (cause, schema) in properties(&described::<NodeRecord>()["properties"]["drops"]) {
+    let node = described::<NodeRecord>();
+    let mut nodes = columns(&node);
+    nodes.extend(fields_of(&node["properties"]["drops"]).map(|(cause, schema)| {
         let mut schema = schema.clone();
         schema["description"] =
             format!("Packets dropped: {}", schema["description"].as_str().unwrap_or_default()).into();
-        nodes.insert(format!("drop_{cause}"), schema);
-    }
-    for (counter, schema) in properties(&described::<RadioRecord>()) {
+        (format!("drop_{cause}"), schema)
+    }));
+    nodes.extend(fields_of(&described::<RadioRecord>()).map(|(counter, schema)| {
         let mut list = schema.clone();
         list["type"] = json!(["array", "null"]);
         list["items"] = json!({ "type": "integer" });
         list["description"] =
             format!("`{counter}` of each radio, in the order of the scenario; null for nodes with one radio.").into();
-        nodes.insert(format!("{counter}_by_radio"), list);
-    }
-    let mut rtp = columns(described::<RtpRecord>());
-    let conversation = json!({ "description": "Name of the conversation.", "type": "string" });
-    rtp.insert("conversation".into(), conversation);
+        (format!("{counter}_by_radio"), list)
+    }));
+    let mut rtp = columns(&described::<RtpRecord>());
+    rtp.insert(1, ("conversation".into(), json!({ "description": "Name of the conversation.", "type": "string" })));
     [
-        ("flows", flows),
+        ("flows", columns(&described::<FlowRecord>())),
         ("nodes", nodes),
-        ("series", columns(described::<SeriesRow<'_>>())),
-        ("conversations", columns(described::<ConversationRecord>())),
+        ("series", columns(&described::<SeriesRow<'_>>())),
+        ("conversations", columns(&described::<ConversationRecord>())),
         ("rtp", rtp),
-        ("conversation_series", columns(described::<CourseRow<'_>>())),
+        ("conversation_series", columns(&described::<CourseRow<'_>>())),
     ]
 }
 
@@ -189,9 +198,25 @@ mod tests {
         let made = [flow_table, node_table, series_table, conversation_table, rtp_table, conversation_series_table];
         for ((name, declared), table) in tables().into_iter().zip(made) {
             let schema = table(&empty()).schema();
-            let mut columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            columns.sort_unstable();
-            assert_eq!(columns, declared.keys().collect::<Vec<_>>(), "{name}");
+            let columns: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
+            assert_eq!(columns, declared.iter().map(|(name, _)| name).collect::<Vec<_>>(), "{name}");
+        }
+    }
+
+    /// Names of all fields of a schema in its tables and lists, each with its own schema. The name of a field of a table in a list
+    /// is `list[].field`.
+    fn fields(schema: &Value) -> Vec<(String, &Value)> {
+        let mut found = Vec::new();
+        collect(schema, "", &mut found);
+        found
+    }
+
+    fn collect<'a>(schema: &'a Value, path: &str, found: &mut Vec<(String, &'a Value)>) {
+        for (name, property) in fields_of(schema) {
+            let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            found.push((path.clone(), property));
+            collect(property, &path, found);
+            collect(&property["items"], &format!("{path}[]"), found);
         }
     }
 
