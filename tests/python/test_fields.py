@@ -16,7 +16,14 @@ from hopcast.lab.experiment import Measured
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = schemas()
-KINDS: dict[str, type | tuple[type, ...]] = {"string": str, "array": list, "object": dict, "integer": int, "number": (int, float), "boolean": bool}
+KINDS: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "array": list,
+    "object": dict,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+}
 
 CELL = """
 duration = "3 s"

@@ -73,8 +73,13 @@ fn add(table: &mut Value, name: &str, schema: Value) {
 
 /// Whether a schema is of something that needs a unit.
 fn is_number(schema: &Value) -> bool {
-    let is_numeric = |name: &Value| name == "integer" || name == "number";
-    is_numeric(&schema["type"]) || schema["type"].as_array().is_some_and(|names| names.iter().any(is_numeric))
+    has_type(schema, &["integer", "number"])
+}
+
+/// Whether a schema allows values of one of these types.
+fn has_type(schema: &Value, types: &[&str]) -> bool {
+    let is_one = |name: &Value| name.as_str().is_some_and(|name| types.contains(&name));
+    is_one(&schema["type"]) || schema["type"].as_array().is_some_and(|names| names.iter().any(is_one))
 }
 
 /// Names and schemas of the fields of a table, in their order.
@@ -153,7 +158,7 @@ fn tables() -> [(&'static str, Columns); 6] {
     let seed = json!({ "description": "Seed of the run.", "type": "integer", "x-unit": "none" });
     let columns = |schema: &Value| -> Columns {
         // A cell holds neither a list nor a table.
-        let cells = fields_of(schema).filter(|(_, schema)| schema["type"] != "array" && schema["type"] != "object");
+        let cells = fields_of(schema).filter(|(_, schema)| !has_type(schema, &["array", "object"]));
         let cells = cells.map(|(name, schema)| (name.to_owned(), schema.clone()));
         [("seed".to_owned(), seed.clone())].into_iter().chain(cells).collect()
     };
