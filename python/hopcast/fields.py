@@ -46,7 +46,7 @@ class Field:
 
 class Dictionary(Mapping[str, Mapping[str, Field]]):
     """Fields by name, for each document: `run` is `run.json`; `flows`, `nodes`, `series`, `conversations`, `rtp` and
-    `conversation_series` are tables. The others are what the live commands print.
+    `conversation_series` are tables.
     """
 
     @cached_property

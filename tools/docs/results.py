@@ -16,8 +16,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "results.md"
 
 HEAD = """\
-<!-- Written by `make docs`; edit the descriptions of the fields in the source: `run.json` and tables in crates/sim/src/results and
-crates/sim/src/metrics, the live commands in crates/live/src. -->
+<!-- Written by `make docs`; edit the descriptions of the fields in crates/sim/src/results and crates/sim/src/metrics. -->
 # Results
 
 Each field of hopcast's results: what it means, its unit, what it is divided by, and where it is counted.

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// The JSON Schema of results: of `run.json`, with those of tables and of what live commands print under `$defs`.
+/// The JSON Schema of results: of `run.json`, with those of tables under `$defs`.
 #[pyfunction]
 pub(crate) fn results_schema() -> PyResult<String> {
     let schemas = hopcast_sim::results::dictionary::schemas();

@@ -92,10 +92,10 @@ pub struct TcpStatistics {
     /// the flow.
     #[schemars(extend("x-unit" = "segments", "x-counted" = "at the senders"))]
     pub retransmitted_segments: u64,
-    /// Retransmission timeouts of TCP, added up in the same way.
+    /// Retransmission timeouts of TCP, added up as `retransmitted_segments` are.
     #[schemars(extend("x-unit" = "timeouts", "x-counted" = "at the senders"))]
     pub timeouts: u64,
-    /// Fast retransmits of TCP, added up in the same way.
+    /// Fast retransmits of TCP, added up as `retransmitted_segments` are.
     #[schemars(extend("x-unit" = "retransmits", "x-counted" = "at the senders"))]
     pub fast_retransmits: u64,
 }

@@ -192,6 +192,8 @@ fn tables() -> [(&'static str, Columns); 6] {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::results::{
         Cost, Provenance, RunSeries, Totals, conversation_series_table, conversation_table, flow_table, node_table,
@@ -203,8 +205,8 @@ mod tests {
         let made = [flow_table, node_table, series_table, conversation_table, rtp_table, conversation_series_table];
         for ((name, declared), table) in tables().into_iter().zip(made) {
             let schema = table(&empty()).schema();
-            let columns: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
-            assert_eq!(columns, declared.iter().map(|(name, _)| name).collect::<Vec<_>>(), "{name}");
+            let columns: BTreeSet<&String> = schema.fields().iter().map(|field| field.name()).collect();
+            assert_eq!(columns, declared.iter().map(|(name, _)| name).collect(), "{name}");
         }
     }
 
