@@ -73,7 +73,7 @@ impl JsonSchema for Scores {
         };
         let states = PathState::ALL.map(PathState::name);
         let score = map(&["by_state", "by_cause"], map(&states, map(&states, u64::json_schema(generator))));
-        map(&adtfrc::Identification::ALL.map(|by| by.name()), score)
+        map(&adtfrc::Identification::ALL.map(adtfrc::Identification::name), score)
     }
 }
 
