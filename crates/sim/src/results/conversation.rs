@@ -297,7 +297,7 @@ pub(crate) fn rtp_table(result: &RunResult) -> RecordBatch {
 }
 
 /// How conversations developed: for each interval between its first and its last packet a row with the columns of
-/// [`CourseRow`].
+/// `CourseRow`.
 pub(crate) fn conversation_series_table(result: &RunResult) -> RecordBatch {
     let end = Instant::START + Duration::from_secs_f64(result.cost.simulated_s);
     let courses = records(result).iter().zip(&result.series.conversations);

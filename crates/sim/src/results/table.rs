@@ -95,7 +95,7 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
 }
 
 /// What developed over time, at even intervals, of which the last one ends with the run: the rows of flows, then those of
-/// nodes, with the columns of [`SeriesRow`]. A node has rows only if its queue was ever found filled, or if it has rate
+/// nodes, with the columns of `SeriesRow`. A node has rows only if its queue was ever found filled, or if it has rate
 /// control and has sent data.
 pub fn series_table(result: &RunResult) -> RecordBatch {
     let series = &result.series;
