@@ -117,6 +117,7 @@ class Case:
 NARROW: dict[Simulator, tuple[dict[str, Any], ...]] = {
     "hopcast": (
         {"tfrc.variant": "rfc3448"},
+        {"tfrc.variant": "ns-2"},
         {"tfrc.protocol": "adtfrc"},
         {"tfrc.protocol": "adtfrc", "tfrc.metric": "idd"},
         {"tfrc.protocol": "adtfrc", "tfrc.metric": "stt"},
@@ -128,6 +129,7 @@ NARROW: dict[Simulator, tuple[dict[str, Any], ...]] = {
 CHANGES: dict[Simulator, tuple[dict[str, Any], ...]] = {
     "hopcast": (
         {"tfrc.variant": "rfc3448"},
+        {"tfrc.variant": "ns-2"},
         {"tcp.min_rto": "1 s"},
         DELAYED["hopcast"],
     ),
@@ -139,6 +141,8 @@ CHANGES: dict[Simulator, tuple[dict[str, Any], ...]] = {
     ),
 }
 """What may cause a difference."""
+ALONE: dict[Simulator, int] = {"hopcast": 2, "ns-2": 1}
+"""Changes of a flow that is alone: so many of the first."""
 
 
 def throughput(loss: float, trip: float, timeout: float) -> float:
@@ -159,7 +163,7 @@ def cases() -> Iterator[Case]:
             for changes in ({}, *others):
                 yield Case(simulator, 1, narrow=narrow, changes=tuple(changes.items()))
     for simulator, suspects in CHANGES.items():
-        for changes in ({}, suspects[0]):
+        for changes in ({}, *suspects[: ALONE[simulator]]):
             for trip in TRIPS:
                 for loss in LOSSES:
                     yield Case(simulator, loss=loss, trip=trip, changes=tuple(changes.items()))

@@ -109,7 +109,9 @@ def tables(runs: Runs) -> dict[str, str]:
                 "ns-2, t_RTO ≥ 1 s",
                 "hopcast / ns-2",
                 "hopcast, RFC 3448",
+                "hopcast, ns-2's rules",
                 "ns-2",
+                "hopcast / ns-2, same rules",
             ],
             alone(runs),
         ),
@@ -217,6 +219,7 @@ def alone(runs: Runs) -> Iterator[list[str]]:
             scene = {"loss": loss, "trip": trip}
             ours, theirs = (runs[suspected(*which, **scene)] for which in (("hopcast", None), ("ns-2", 0)))
             older, as_it_is = (runs[suspected(*which, **scene)] for which in (("hopcast", 0), ("ns-2", None)))
+            same_rules = runs[suspected("hopcast", 1, **scene)]
             yield [
                 f"{1e3 * trip:g} ms",
                 f"{100.0 * loss:g} %",
@@ -225,7 +228,9 @@ def alone(runs: Runs) -> Iterator[list[str]]:
                 of_the_equation(theirs, loss, trip, TIMEOUT),
                 "{:.2f} ± {:.2f}".format(*ratio(goodputs(ours), goodputs(theirs))),
                 of_the_equation(older, loss, trip, 4.0 * trip),
+                of_the_equation(same_rules, loss, trip, ticks(trip)),
                 of_the_equation(as_it_is, loss, trip, ticks(trip)),
+                "{:.2f} ± {:.2f}".format(*ratio(goodputs(same_rules), goodputs(as_it_is))),
             ]
 
 

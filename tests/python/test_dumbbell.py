@@ -115,6 +115,19 @@ def test_tfrc_alone_has_the_rate_that_it_has_in_ns_2(trip: float, loss: float) -
     assert half < 0.1
 
 
+@pytest.mark.parametrize("trip", dumbbell.TRIPS)
+@pytest.mark.parametrize("loss", dumbbell.LOSSES)
+def test_by_ns_2_s_rules_tfrc_alone_has_the_rate_of_ns_2(trip: float, loss: float) -> None:
+    """As both are, to a twentieth beyond the interval."""
+    ours, theirs = (
+        tables.goodputs(KEPT[tables.suspected(simulator, suspect, loss=loss, trip=trip)])
+        for simulator, suspect in (("hopcast", 1), ("ns-2", None))
+    )
+    found, half = tables.ratio(ours, theirs)
+    assert abs(found - 1.0) < 0.05 + half
+    assert half < 0.05
+
+
 def test_cases_survive_the_file(tmp_path: Path) -> None:
     case = next(case for case in dumbbell.cases() if case.changes)
     dumbbell.write({case: KEPT[case]}, tmp_path / "kept.json")

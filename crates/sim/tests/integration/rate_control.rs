@@ -45,7 +45,7 @@ fn wire(duration: &str, link: &str, transport: &str) -> String {
 fn the_throughput_over_a_lossy_wire_is_that_of_the_equation() {
     // The round trip is that of the wire; a packet is 8 ms/100 on it.
     for (loss, range) in [(0.003, 0.85..1.15), (0.01, 0.85..1.15), (0.05, 0.55..1.15)] {
-        for (variant, timeout) in [("rfc5348", 1.0), ("rfc3448", 0.4)] {
+        for (variant, timeout) in [("rfc5348", 1.0), ("rfc3448", 0.4), ("ns-2", 0.3)] {
             let link = format!("delay = \"50 ms\"\nloss = {loss}");
             let text = wire("250 s", &link, &format!("protocol = \"tfrc\", variant = \"{variant}\""));
             let summary = run(&text, 1).remove(0);

@@ -1,8 +1,9 @@
 //! What a user sets, and what follows from it.
 
+use super::ticks::Ticks;
 use crate::time::Duration;
 
-/// Which RFC is followed where the two differ.
+/// Which rules are followed where they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Edition {
     /// RFC 3448 with its errata (2003): slow start from one packet a round trip; twice the last receive rate is always the
@@ -12,6 +13,10 @@ pub enum Edition {
     /// t_RTO of at least a second.
     #[default]
     Rfc5348,
+    /// ns-2 as of 2002, before the RFCs: t_RTO in ticks of 0.1 s; after slow start at most a packet a round trip faster in each; the
+    /// nofeedback timer after 2R, which halves the rate itself, also when idle; one higher number shows a loss, and a late
+    /// packet takes none back.
+    Ns2,
 }
 
 /// Parameters of a flow; those of both ends should be the same.
@@ -19,7 +24,7 @@ pub enum Edition {
 pub struct Config {
     /// Bytes of payload in a packet (s), before the first was sent; at least 1.
     pub segment: u32,
-    /// Which RFC is followed.
+    /// Which rules are followed.
     pub edition: Edition,
     /// The small-packet variant (RFC 4828): as much as a TCP flow with packets of 1460 bytes, in smaller ones, less their
     /// headers; at most one each 10 ms.
@@ -77,7 +82,7 @@ impl Config {
     /// W_init in bytes (RFC 5348, section 4.2; RFC 3448, section 4.3).
     pub(super) fn initial_window(&self, segment: f64) -> f64 {
         match self.edition {
-            Edition::Rfc3448 => segment,
+            Edition::Rfc3448 | Edition::Ns2 => segment,
             Edition::Rfc5348 => (4.0 * segment).min((2.0 * segment).max(4380.0)),
         }
     }
@@ -87,7 +92,23 @@ impl Config {
         match self.edition {
             Edition::Rfc3448 => 4.0 * rtt,
             Edition::Rfc5348 => (4.0 * rtt).max(LEAST_TIMEOUT),
+            Edition::Ns2 => Ticks::steady(rtt),
         }
+    }
+
+    /// How many later packets show that one is lost (NDUPACK of RFC 5348, section 5.1).
+    pub(super) fn later_packets(&self) -> u32 {
+        if self.edition == Edition::Ns2 { 1 } else { 3 }
+    }
+
+    /// Whether a packet that comes after it counted as lost takes its loss back.
+    pub(super) fn revives(&self) -> bool {
+        self.edition != Edition::Ns2
+    }
+
+    /// Round trips after which the nofeedback timer expires.
+    pub(super) fn patience(&self) -> f64 {
+        if self.edition == Edition::Ns2 { 2.0 } else { 4.0 }
     }
 
     /// The same with every value in its range.

@@ -285,7 +285,7 @@ mod tests {
 
     impl Bench {
         fn new(first: f64, short: bool) -> Self {
-            Self { reception: Reception::new(), history: LossHistory::new(short), next: 0, first }
+            Self { reception: Reception::new(3), history: LossHistory::new(short), next: 0, first }
         }
 
         /// Packets up to below `end`, but for the `missing` ones, and three more, so that all of these count as lost.
@@ -478,7 +478,7 @@ mod tests {
             rtt in 0_u64..1_000_000_000,
             short in any::<bool>(),
         ) {
-            let (mut reception, mut history) = (Reception::new(), LossHistory::new(short));
+            let (mut reception, mut history) = (Reception::new(3), LossHistory::new(short));
             let (mut highest, mut now) = (10_000_u64, Instant::START);
             for (near, step, pause) in steps {
                 now += Duration::from_nanos(if near { pause % 10_000_000 } else { pause });

@@ -1,4 +1,5 @@
-//! TFRC, TCP-friendly rate control: RFC 5348, its forerunner RFC 3448, and the small-packet variant RFC 4828.
+//! TFRC, TCP-friendly rate control: RFC 5348, its forerunner RFC 3448, the small-packet variant RFC 4828, and the rules of ns-2
+//! as of 2002.
 //!
 //! A [`Sender`] says when the next packet may leave, a [`Receiver`] what to tell the sender. Neither knows how packets look:
 //! [DCCP](super::dccp) carries them, in the manner of its CCID 3. Rates are bytes of payload per second.
@@ -47,6 +48,7 @@ mod receive_rates;
 mod receiver;
 mod reception;
 mod sender;
+mod ticks;
 
 #[cfg(test)]
 mod tests;

@@ -77,7 +77,7 @@ impl Receiver {
     pub fn new(config: Config) -> Self {
         let config = config.clamped();
         Self {
-            reception: Reception::new(),
+            reception: Reception::new(config.later_packets()),
             history: LossHistory::new(config.small_packets),
             receipts: Receipts::new(),
             rtt: Duration::ZERO,
@@ -106,7 +106,7 @@ impl Receiver {
             self.since_report += u64::from(data.len);
             self.news = true;
         }
-        if timing == Timing::Revived {
+        if timing == Timing::Revived && self.config.revives() {
             self.history.on_revival(data.number);
         }
         Arrival { timing, lost: self.reception.lost().iter().map(Loss::count).sum() }
@@ -115,7 +115,9 @@ impl Receiver {
     /// A packet without data arrives: it only isn't missing. The losses that it shows await [`count_losses`](Self::count_losses).
     pub fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
         // Before the first data there is no history.
-        if self.reception.highest().is_some() && self.reception.on_packet(number, without_data, now) == Timing::Revived
+        if self.reception.highest().is_some()
+            && self.reception.on_packet(number, without_data, now) == Timing::Revived
+            && self.config.revives()
         {
             self.history.on_revival(number);
         }

@@ -2,8 +2,6 @@
 
 use crate::time::{Duration, Instant};
 
-/// Number of later packets whose arrival makes a packet lost (NDUPACK, RFC 5348, section 5.1).
-const NDUPACK: u32 = 3;
 /// How far back packets that come late are told from those that come twice.
 const MEMORY: u64 = 1024;
 
@@ -61,18 +59,15 @@ pub(crate) struct Reception {
     arrived: [u64; (MEMORY / 64) as usize],
     /// What the last arrival showed to be lost.
     lost: Vec<Loss>,
-}
-
-impl Default for Reception {
-    fn default() -> Self {
-        Self::new()
-    }
+    /// Number of later packets whose arrival makes a packet lost (3, RFC 5348, section 5.1).
+    later_packets: u32,
 }
 
 impl Reception {
-    /// Nothing arrived yet.
-    pub(crate) fn new() -> Self {
-        Self { highest: None, gaps: Vec::new(), arrived: [0; (MEMORY / 64) as usize], lost: Vec::new() }
+    /// Nothing arrived yet. `later_packets` show that one is lost.
+    pub(crate) fn new(later_packets: u32) -> Self {
+        let arrived = [0; (MEMORY / 64) as usize];
+        Self { highest: None, gaps: Vec::new(), arrived, lost: Vec::new(), later_packets }
     }
 
     /// The packet `number` arrives. What it shows to be lost is in [`lost`](Self::lost) until the next one.
@@ -105,6 +100,7 @@ impl Reception {
         if last > highest {
             let gap = Loss { first: highest + 1, last, before: (highest, at), after: (number, now) };
             self.gaps.push((gap, 1));
+            self.expire();
         }
         self.highest = Some((number, now));
         self.mark(number);
@@ -160,12 +156,12 @@ impl Reception {
 
     /// Moves the gaps that no packet will fill any more to what is lost.
     fn expire(&mut self) {
-        let (gaps, lost) = (&mut self.gaps, &mut self.lost);
+        let (gaps, lost, enough) = (&mut self.gaps, &mut self.lost, self.later_packets);
         gaps.retain(|&(gap, later)| {
-            if later >= NDUPACK {
+            if later >= enough {
                 lost.push(gap);
             }
-            later < NDUPACK
+            later < enough
         });
     }
 
@@ -195,7 +191,7 @@ mod tests {
 
     /// Packets arrive a millisecond apart; what each one shows to be lost.
     fn lost(numbers: &[u64]) -> Vec<Vec<(u64, u64)>> {
-        let mut reception = Reception::new();
+        let mut reception = Reception::new(3);
         numbers
             .iter()
             .enumerate()
@@ -223,7 +219,7 @@ mod tests {
 
     #[test]
     fn late_packets_are_told_from_second_ones() {
-        let mut reception = Reception::new();
+        let mut reception = Reception::new(3);
         let mut arrive = |number| reception.on_packet(number, 0, ms(0));
         let timings = [1, 3, 2, 2, 4, 8, 9, 10, 6, 6, 7].map(&mut arrive);
         use Timing::{Late, New, Revived, Stale};
@@ -234,7 +230,7 @@ mod tests {
 
     #[test]
     fn section_5_2_the_time_of_a_loss_lies_on_the_line() {
-        let mut reception = Reception::new();
+        let mut reception = Reception::new(3);
         for (number, at) in [(10, 100), (15, 200), (16, 210), (17, 220)] {
             reception.on_packet(number, 0, ms(at));
         }
@@ -245,7 +241,7 @@ mod tests {
 
     #[test]
     fn packets_without_data_are_not_missed() {
-        let mut reception = Reception::new();
+        let mut reception = Reception::new(3);
         reception.on_packet(1, 0, ms(0));
         reception.on_packet(5, 3, ms(1));
         reception.on_packet(9, 1, ms(1));
@@ -263,7 +259,7 @@ mod tests {
         /// Against a model that keeps everything: lost is what is missing when the third higher number arrives.
         #[test]
         fn no_packet_is_lost_twice_or_missed(steps in prop::collection::vec(-6_i64..9, 1..200)) {
-            let mut reception = Reception::new();
+            let mut reception = Reception::new(3);
             let (mut arrived, mut lost) = (BTreeSet::from([1000_u64]), BTreeSet::new());
             reception.on_packet(1000, 0, ms(0));
             // How many higher numbers arrived since the number is known to be missing.
@@ -289,8 +285,8 @@ mod tests {
                     for (_, later) in missing.range_mut(..number) {
                         *later += 1;
                     }
-                    now_lost.extend(missing.iter().filter(|(_, later)| **later >= NDUPACK).map(|(&number, _)| number));
-                    missing.retain(|_, later| *later < NDUPACK);
+                    now_lost.extend(missing.iter().filter(|(_, later)| **later >= 3).map(|(&number, _)| number));
+                    missing.retain(|_, later| *later < 3);
                     arrived.insert(number);
                 }
                 let told: Vec<u64> = reception.lost().iter().flat_map(|loss| loss.first..=loss.last).collect();

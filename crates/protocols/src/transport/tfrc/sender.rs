@@ -4,6 +4,7 @@ use super::data_limit::DataLimit;
 use super::equation::throughput;
 use super::pacer::Pacer;
 use super::receive_rates::ReceiveRates;
+use super::ticks::Ticks;
 use super::{Config, Edition, MAXIMUM_BACKOFF};
 use crate::time::{Duration, Instant};
 
@@ -14,6 +15,9 @@ const MEMORY: f64 = 0.9;
 const INITIAL_TIMER: Duration = Duration::from_secs(2);
 /// What a loss leaves of a receive rate that the application limited (section 4.3).
 const LOSS_IN_IDLENESS: f64 = 0.85;
+
+/// Reports in a row after which ns-2's rate is held to twice what arrives (`maxHeavyRounds_`).
+const MOST_HEAVY: u32 = 1;
 
 /// What the receiver said (section 3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +53,14 @@ pub struct Sender {
     damping: f64,
     /// R in seconds.
     rtt: Option<f64>,
+    /// t_RTO, under ns-2's rules.
+    ticks: Ticks,
+    /// Slow start, which under ns-2's rules ends with the first loss or silence and does not come back.
+    starting: bool,
+    /// When the rate changed last, under ns-2's rules.
+    changed: Option<Instant>,
+    /// Reports in a row that asked for more than twice what arrived, under ns-2's rules.
+    heavy: u32,
     /// R_sqmean: the mean root of the round-trip time.
     root: Option<f64>,
     /// The mean size of packets, in bytes: s.
@@ -83,6 +95,10 @@ impl Sender {
             rate: config.equation_segment(segment),
             damping: 1.0,
             rtt: None,
+            ticks: Ticks::default(),
+            starting: true,
+            changed: None,
+            heavy: 0,
             root: None,
             segment,
             loss_event_rate: 0.0,
@@ -195,7 +211,7 @@ impl Sender {
         self.timer
     }
 
-    /// Sets the nofeedback timer again: max(4R, 2s/X) (section 4.3, step 3).
+    /// Sets the nofeedback timer again: max(4R, 2s/X) (section 4.3, step 3), in ns-2 max(2R, 2s/X).
     fn restart_timer(&mut self, now: Instant) {
         let two_packets = 2.0 * self.segment / self.rate();
         let after = match self.rtt {
@@ -203,7 +219,7 @@ impl Sender {
             _ if !self.heard => INITIAL_TIMER.max(Duration::from_secs_f64(two_packets)),
             Some(rtt) => {
                 let rtt = rtt.max(self.config.granularity.as_secs_f64());
-                Duration::from_secs_f64((4.0 * rtt).max(two_packets))
+                Duration::from_secs_f64((self.config.patience() * rtt).max(two_packets))
             }
             None => INITIAL_TIMER,
         };
@@ -264,7 +280,7 @@ impl Sender {
         let rtt = self.rtt.unwrap_or(1.0);
         let segment = self.config.equation_segment(self.segment);
         let receive_rate = self.config.with_headers(receive_rate, self.segment);
-        let first = || 1.0 / super::equation::loss_event_rate(segment, rtt, self.config.timeout(rtt), receive_rate);
+        let first = || 1.0 / super::equation::loss_event_rate(segment, rtt, self.timeout(rtt), receive_rate);
         super::loss_history::loss_event_rate_of(intervals.into_iter().map(|length| length.unwrap_or_else(first)))
     }
 
@@ -281,11 +297,18 @@ impl Sender {
 
     /// X_Bps of section 3.1 at the loss event rate, which is above 0.
     fn calculated(&self, rtt: f64) -> f64 {
-        throughput(self.config.equation_segment(self.segment), rtt, self.config.timeout(rtt), self.loss_event_rate)
+        throughput(self.config.equation_segment(self.segment), rtt, self.timeout(rtt), self.loss_event_rate)
+    }
+
+    /// t_RTO in seconds.
+    fn timeout(&self, rtt: f64) -> f64 {
+        let counted = if self.config.edition == Edition::Ns2 { self.ticks.timeout() } else { None };
+        counted.unwrap_or_else(|| self.config.timeout(rtt))
     }
 
     fn take_sample(&mut self, sample: Duration) {
         let sample = sample.as_secs_f64();
+        self.ticks.sample(sample);
         let root = sample.sqrt();
         let smooth = |old: Option<f64>, new: f64| old.map_or(new, |old| MEMORY * old + (1.0 - MEMORY) * new);
         self.rtt = Some(smooth(self.rtt, sample));
@@ -298,7 +321,7 @@ impl Sender {
 
     /// recv_limit of section 4.3, step 4.
     fn receive_limit(&mut self, rate: f64, limited: bool, risen: bool, now: Instant) -> f64 {
-        if self.config.edition == Edition::Rfc3448 {
+        if self.config.edition != Edition::Rfc5348 {
             self.receive_rates.replace(rate, now);
             return 2.0 * rate;
         }
@@ -320,7 +343,9 @@ impl Sender {
     /// Step 4 of section 4.3.
     fn adapt(&mut self, receive_limit: f64, now: Instant) {
         let Some(rtt) = self.rtt else { return };
-        if self.loss_event_rate > 0.0 {
+        if self.config.edition == Edition::Ns2 && !(self.starting && self.loss_event_rate <= 0.0) {
+            self.adapt_as_ns2(rtt, receive_limit, now);
+        } else if self.loss_event_rate > 0.0 {
             self.throughput = self.calculated(rtt);
             self.rate = self.throughput.min(receive_limit).max(self.least_rate());
         } else if self.doubled.is_none_or(|at| now.saturating_since(at) >= Duration::from_secs_f64(rtt)) {
@@ -329,8 +354,38 @@ impl Sender {
         }
     }
 
+    /// After slow start in ns-2 (`TfrcAgent::recv`, `increase_rate`, `decrease_rate` as of 2002): down to the equation at once, up by a
+    /// packet a round trip in each, and for at most one report in a row above twice what arrived.
+    fn adapt_as_ns2(&mut self, rtt: f64, receive_limit: f64, now: Instant) {
+        let packet_a_trip = self.config.equation_segment(self.segment) / rtt;
+        self.throughput = if self.loss_event_rate > 0.0 { self.calculated(rtt) } else { f64::INFINITY };
+        let limit = receive_limit.max(packet_a_trip);
+        if core::mem::take(&mut self.starting) {
+            self.rate = self.throughput;
+        } else if self.throughput > self.rate {
+            let since = self.changed.map_or(0.0, |at| now.saturating_since(at).as_secs_f64());
+            let trips = (since / rtt).min(2.0);
+            self.rate = (self.rate + packet_a_trip * trips).min(limit).min(self.throughput);
+            self.heavy = 0;
+        } else {
+            self.rate = self.throughput;
+            self.heavy = if self.rate > limit { self.heavy + 1 } else { 0 };
+            if self.heavy > MOST_HEAVY {
+                self.rate = self.rate.min(limit);
+            }
+        }
+        self.rate = self.rate.max(self.least_rate());
+        self.changed = Some(now);
+    }
+
     /// The nofeedback timer has expired. Returns whether it is needed again before the next packet is sent.
     fn expire(&mut self, now: Instant) -> bool {
+        if self.config.edition == Edition::Ns2 {
+            // The rate itself, whatever arrived; the nofeedback timer ends slow start, and goes on for an idle sender, too.
+            self.rate = (self.rate / 2.0).max(self.least_rate());
+            self.starting &= !self.heard;
+            return true;
+        }
         let received = self.receive_rates.max();
         // The rate with which a sender that was idle may start again.
         let recover = match self.config.edition {
@@ -338,13 +393,13 @@ impl Sender {
                 let octets = self.config.with_headers(4.0 * self.segment, self.segment);
                 self.rtt.map_or(0.0, |rtt| octets / rtt)
             }
-            Edition::Rfc5348 => self.initial_rate(),
+            Edition::Rfc5348 | Edition::Ns2 => self.initial_rate(),
         };
         let lossy = self.loss_event_rate > 0.0;
         let slow = match self.config.edition {
             Edition::Rfc3448 => received < recover,
             Edition::Rfc5348 if lossy => received < recover,
-            Edition::Rfc5348 => self.rate < 2.0 * recover,
+            Edition::Rfc5348 | Edition::Ns2 => self.rate < 2.0 * recover,
         };
         if self.is_idle() && (slow || !self.heard) {
             return false;

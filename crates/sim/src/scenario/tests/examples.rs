@@ -170,6 +170,8 @@ fn tfrc_has_its_variants_and_adtfrc_its_metrics() {
     assert_eq!(tfrc(""), standard);
     let edition = tfrc::Edition::Rfc3448;
     assert_eq!(tfrc(r#", variant = "rfc3448""#), tfrc::Config { edition, ..standard });
+    let edition = tfrc::Edition::Ns2;
+    assert_eq!(tfrc(r#", variant = "ns-2""#), tfrc::Config { edition, ..standard });
     assert_eq!(tfrc(r#", variant = "rfc4828""#), tfrc::Config { small_packets: true, ..standard });
     for (metric, expected) in [
         ("joint", Some(adtfrc::Identification::Joint)),
@@ -182,6 +184,16 @@ fn tfrc_has_its_variants_and_adtfrc_its_metrics() {
         let dccp::Congestion::Adtfrc(config) = &dccp.congestion else { panic!("ADTFRC") };
         assert_eq!(config.identification, expected);
         assert!(expected.is_none_or(|expected| expected.name() == metric));
+    }
+    for (variant, edition, small_packets) in [
+        ("ns-2", tfrc::Edition::Ns2, false),
+        ("rfc5348", tfrc::Edition::Rfc5348, false),
+        ("rfc4828", tfrc::Edition::Rfc5348, true),
+    ] {
+        let set = format!("flows.stream.transport.variant={variant}");
+        let Transport::Dccp(dccp) = &load(ROAMING, &[&set]).scenario.flows[0].transport else { panic!("DCCP") };
+        let dccp::Congestion::Adtfrc(config) = &dccp.congestion else { panic!("ADTFRC") };
+        assert_eq!((config.tfrc.edition, config.tfrc.small_packets), (edition, small_packets));
     }
 }
 

@@ -165,3 +165,23 @@ fn rfc_4342_section_8_3_a_round_trip_that_shrinks_leaves_no_rate_of_nothing() {
     // Nothing in the last 20 ms; two packets since the report 100 ms ago.
     assert_eq!(report.receive_rate, 2000.0 / 0.1);
 }
+
+#[test]
+fn ns2_loses_what_one_higher_number_overtakes_and_takes_nothing_back() {
+    for (edition, lost, after) in [(Edition::Ns2, true, true), (Edition::Rfc3448, false, false)] {
+        let config = Config { edition, ..Config::default() };
+        let mut receiver = Receiver::new(config);
+        let rtt = Duration::from_millis(100);
+        let mut arrive = |number, at| {
+            receiver.on_packet(&Data { number, len: 1000, without_data: 0, rtt }, ms(at));
+            receiver.count_losses(true, ms(at));
+            receiver.loss_event_rate() > 0.0
+        };
+        for number in 0..5 {
+            assert!(!arrive(number, 10 * number));
+        }
+        assert_eq!(arrive(6, 60), lost, "{edition:?}");
+        // Number 5 was late.
+        assert_eq!(arrive(5, 61), after, "{edition:?}");
+    }
+}

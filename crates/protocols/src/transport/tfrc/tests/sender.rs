@@ -421,3 +421,51 @@ fn timers_and_credit_are_no_finer_than_the_host() {
     }
     assert!((f64::from(left) - 8e-3 / per_packet).abs() <= 2.0, "{left} packets, one each {per_packet} s");
 }
+
+#[test]
+fn ns2_starts_slowly_and_then_adds_a_packet_a_round_trip() {
+    let mut bench = Bench::new(Edition::Ns2);
+    bench.sender.on_handshake(RTT);
+    bench.expect_rate(10_000.0);
+    bench.send_until(ms(100));
+    bench.feedback(1e6, 0.0, Response::Adapt).expect_rate(20_000.0);
+    bench.send_until(ms(200));
+    bench.feedback(1e6, 0.0, Response::Adapt).expect_rate(40_000.0);
+    // The first loss ends slow start: the equation, t_RTO of three ticks. p = 3/8 makes its roots simple.
+    bench.send_until(ms(300));
+    bench.feedback(1e6, 0.375, Response::Adapt).expect_rate(1000.0 / (0.1 * 0.5 + 0.3 * 3.0 * 0.375 * 0.375 * 5.5));
+    // Fewer losses allow far more: a packet a round trip more in each, not the equation at once.
+    let before = bench.sender.rate();
+    bench.at(ms(400)).feedback(1e6, 1e-4, Response::Adapt).expect_rate(before + 10_000.0);
+    // No more than for two round trips, however long ago the rate changed.
+    bench.at(ms(1000)).feedback(1e6, 1e-4, Response::Adapt).expect_rate(before + 30_000.0);
+    // More losses: down to the equation at once.
+    bench.at(ms(1100)).feedback(1e6, 0.375, Response::Adapt).expect_rate(before);
+}
+
+#[test]
+fn ns2_holds_to_twice_what_arrives_from_the_second_report_on() {
+    let mut bench = Bench::new(Edition::Ns2);
+    bench.warm_up(1e6, 0.01);
+    let equation = bench.at(ms(400)).feedback(1e6, 0.02, Response::Adapt).sender.rate();
+    assert!(equation > 25_000.0, "{equation}");
+    let higher = 0.021;
+    bench.at(ms(500)).feedback(5_000.0, higher, Response::Adapt);
+    assert!(bench.sender.rate() > 25_000.0, "one report in a row may ask for more");
+    // At least a packet a round trip.
+    bench.at(ms(600)).feedback(5_000.0, 0.022, Response::Adapt).expect_rate(10_000.0);
+}
+
+#[test]
+fn ns2_halves_the_rate_itself_after_two_round_trips() {
+    let mut bench = Bench::new(Edition::Ns2);
+    bench.warm_up(1e6, 0.01);
+    let rate = bench.sender.rate();
+    // Below the receive rate, too, which RFC 3448 halves instead.
+    bench.expire(ms(500)).expect_rate(rate / 2.0);
+    bench.expire(ms(700)).expect_rate(rate / 4.0);
+    // It is out of slow start for good: without loss it adds a packet a round trip.
+    let before = bench.sender.rate();
+    bench.at(ms(800)).feedback(1e6, 0.0, Response::Adapt);
+    assert!(bench.sender.rate() - before <= 20_000.0 + 1e-6, "{}", bench.sender.rate());
+}

@@ -44,6 +44,9 @@ pub(super) enum Transport {
     },
     /// ADTFRC: TFRC that tells congestion from channel errors, route changes and disconnection (Fu, Meng, Lu, 2003).
     Adtfrc {
+        /// Version of TFRC that it is built on.
+        #[schemars(extend("x-default" = is("rfc3448", "the paper names RFC 3448")))]
+        variant: TfrcVariant,
         /// Metric by which the flow detects congestion and acts on it. hopcast measures all metrics in any case.
         #[schemars(extend("x-default" = is("joint", "Fu, Meng and Lu, Table II")))]
         metric: Metric,
@@ -123,6 +126,19 @@ pub(super) enum TfrcVariant {
     Rfc3448,
     /// For small packets (CCID 4): the rate of TCP with packets of 1460 B, less their headers.
     Rfc4828,
+    /// ns-2 as of 2002: the timeout in ticks of 0.1 s, additive increase, and one later packet shows a loss.
+    #[serde(rename = "ns-2")]
+    Ns2,
+}
+
+impl TfrcVariant {
+    fn edition(self) -> tfrc::Edition {
+        match self {
+            Self::Rfc3448 => tfrc::Edition::Rfc3448,
+            Self::Rfc5348 | Self::Rfc4828 => tfrc::Edition::Rfc5348,
+            Self::Ns2 => tfrc::Edition::Ns2,
+        }
+    }
 }
 
 /// Metric by which ADTFRC detects congestion (Fu, Meng, Lu, section III-D).
@@ -157,15 +173,14 @@ impl Resolver<'_> {
             Transport::Tcp(keys) => return model::Transport::Tcp(self.tcp(index, keys, mtu)),
             Transport::Tfrc { variant, segment } => dccp::Congestion::Tfrc(tfrc::Config {
                 segment: self.dccp_segment(index, segment, mtu),
-                edition: match variant {
-                    TfrcVariant::Rfc3448 => tfrc::Edition::Rfc3448,
-                    TfrcVariant::Rfc5348 | TfrcVariant::Rfc4828 => tfrc::Edition::Rfc5348,
-                },
+                edition: variant.edition(),
                 small_packets: variant == TfrcVariant::Rfc4828,
                 ..tfrc::Config::default()
             }),
-            Transport::Adtfrc { metric, segment } => {
+            Transport::Adtfrc { variant, metric, segment } => {
                 let mut config = adtfrc::Config { identification: metric.into(), ..adtfrc::Config::default() };
+                config.tfrc.edition = variant.edition();
+                config.tfrc.small_packets = variant == TfrcVariant::Rfc4828;
                 config.tfrc.segment = self.dccp_segment(index, segment, mtu);
                 dccp::Congestion::Adtfrc(config)
             }
