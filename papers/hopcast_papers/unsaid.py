@@ -43,6 +43,17 @@ def later_least_rto(scenario: Scenario) -> Scenario:
     return with_values(scenario, {f"{connection}.min_rto": LATER_MIN_RTO for connection in connections})
 
 
+def rfc_3448(scenario: Scenario) -> Scenario:
+    """TFRC and ADTFRC by RFC 3448; other flows stay the same."""
+    protocols = {
+        key.removesuffix(".protocol"): value.strip('"')
+        for key, value, _ in scenario.explain()
+        if key.startswith("flows.") and key.endswith(".transport.protocol")
+    }
+    rated = [transport for transport, protocol in protocols.items() if protocol in ("tfrc", "adtfrc")]
+    return with_values(scenario, {f"{transport}.variant": "rfc3448" for transport in rated})
+
+
 UNSAID = (
     Unsaid(
         "RTS/CTS",
@@ -315,6 +326,12 @@ UNSAID = (
         "512 B",
         ("M1",),
         (Alternative("1000 B", "those of the streams", {"flows.burst*.application.packet": "1000 B"}),),
+    ),
+    Unsaid(
+        "rules of TFRC",
+        "ns-2's as of 2002",
+        ("M3", "M4", "M5"),
+        (Alternative("RFC 3448", "the paper names TFRC without a version", change=rfc_3448, long=True),),
     ),
     Unsaid(
         "errors of packets",
