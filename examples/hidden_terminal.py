@@ -32,7 +32,7 @@ def rows(measured):
 
 def figures(table):
     drawn = [Line(mode, [(size, table[f"{size} B, {mode}", "goodput"]) for size in SIZES]) for mode in MODES]
-    return [("Goodput of one of the two", lines(drawn, x="packet, B", y="goodput, b/s"))]
+    return [("Goodput of one of the two", lines(drawn, x="packet, B", y="goodput, Mb/s", factor=1e-6))]
 
 
 EXPERIMENTS = [Experiment("HIDDEN", "Hidden terminals", __doc__, setup, cases, rows, figures)]

@@ -615,7 +615,7 @@ def _m2_figures(table: Table) -> list[tuple[str, Figure]]:
     scenes = [scene for scene in scenes if all((f"{scene}, {metric}", "wrong") in table for metric in METRICS)]
     names = {"joint": "joint", "idd": "IDD", "stt": "STT"}
     groups = [Group.of(names[metric], [table[f"{scene}, {metric}", "wrong"] for scene in scenes]) for metric in METRICS]
-    return [("Losses identified wrongly", bars(scenes, groups, y="of all losses, %"))]
+    return [("Losses identified wrongly", bars(scenes, groups, y="wrong, % of all losses"))]
 
 
 # --- M3: throughput -------------------------------------------------------------------------------------------------
@@ -780,11 +780,17 @@ def _m3_notes(table: Table) -> list[str]:
 
 
 def _m3_figures(table: Table) -> list[tuple[str, Figure]]:
-    from hopcast.figures import Line, lines
+    from hopcast.figures import Group, Line, bars, lines
 
     made = []
+    speeds = sorted({float(r.case.split(": ")[1].split(" m/s")[0]) for r in table.rows if ": " in r.case})
+    if len(speeds) == 1:
+        of_each = [
+            Group.of(NAMES[p], [table[_m3_case(setting, speeds[0], p), "throughput"] for setting in SETTINGS])
+            for p in PROTOCOLS
+        ]
+        return [(f"Throughput at {speeds[0]:g} m/s", bars(list(SETTINGS), of_each, y="throughput, kb/s"))]
     for setting in SETTINGS:
-        speeds = sorted({float(r.case.split(": ")[1].split(" m/s")[0]) for r in table.rows if ": " in r.case})
         drawn = [
             Line(NAMES[p], [(speed, table[_m3_case(setting, speed, p), "throughput"]) for speed in speeds])
             for p in PROTOCOLS
@@ -950,8 +956,8 @@ def _m4_figures(table: Table) -> list[tuple[str, Figure]]:
         return bars(list(SCENES), groups, y=y)
 
     return [
-        ("How much the rate varies", drawn("coefficient of variation of the rate", "deviation / mean")),
-        ("Longest interruption", drawn("longest interruption", "seconds")),
+        ("How much the rate varies", drawn("coefficient of variation of the rate", "standard deviation / mean")),
+        ("Longest interruption", drawn("longest interruption", "longest interruption, s")),
     ]
 
 

@@ -493,6 +493,20 @@ def _goodput_figures(table: Table) -> list[tuple[str, Figure]]:
     return [("FTP's goodput against the attempts at a frame", lines(drawn, x="attempts", y="goodput, Mb/s"))]
 
 
+def _w4_figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Group, bars
+
+    places = [(m, r) for m in METRES for r in RETRIES]
+    groups = [Group.of(f"{b} packets", [table[_case(m, r, b), "goodput"] for m, r in places]) for b in BUFFERS]
+    labels = [f"{m} m, {r}" for m, r in places]
+    return [
+        (
+            "FTP's goodput with either buffer",
+            bars(labels, groups, x="distance, and attempts at a frame", y="goodput, Mb/s"),
+        )
+    ]
+
+
 def _w3_notes(table: Table) -> list[str]:
     return [
         f"At {m} m with 50 packets FTP carries "
@@ -784,8 +798,11 @@ def _bars(cases: Sequence[str]) -> Callable[[Table], Sequence[tuple[str, Figure]
 
         names = [case.removeprefix("10 m, ") for case in cases]
         return [
-            ("The game's jitter", bars(names, groups("jitter, mean", "jitter, deviation", "jitter, maximum"), y="ms")),
-            ("FTP's goodput", bars(names, groups("goodput"), y="Mb/s")),
+            (
+                "The game's jitter",
+                bars(names, groups("jitter, mean", "jitter, deviation", "jitter, maximum"), y="jitter, ms"),
+            ),
+            ("FTP's goodput", bars(names, groups("goodput"), y="goodput, Mb/s")),
         ]
 
     return drawn
@@ -830,7 +847,7 @@ EXPERIMENTS = (
         _setup,
         _run(lambda: _grid(METRES, RETRIES, BUFFERS)),
         _w4_rows,
-        _goodput_figures,
+        _w4_figures,
         _w4_notes,
     ),
     Experiment(

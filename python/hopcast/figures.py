@@ -10,14 +10,14 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
 
 import matplotlib
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
-from matplotlib.patheffects import withStroke
 from matplotlib.textpath import TextPath
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -43,10 +43,18 @@ ROOM = WIDTH - 0.9
 """Inches of the width that remain besides the numbers and the label of the axis."""
 GAP = 0.04
 """Inches between a number or label and the middle of the gap to the next one."""
-PAPER = "paper"
-"""Line length in legends."""
+LEGEND_ROW = 0.19
+"""Inches by which each row of a legend after the first makes a figure higher, so that the axes stay as they are."""
+PAPER, PAPER_RANGE = "paper", "paper: a range"
+"""Names in legends."""
 HOLLOW: Any = {"linestyle": ":", "linewidth": 1.0, "markerfacecolor": "none", "markersize": 8.0}
 """Marker of a paper's value, drawn around the mark of the measured value where both are equal."""
+RANGE: Any = {"linestyle": ":", "linewidth": 1.0, "marker": "_", "markersize": 8.0, "markeredgewidth": 1.5}
+"""Both ends of a range of a paper, and the line between them."""
+DIAMOND: Any = {"markersize": 5.0, "markerfacecolor": "white", "linewidth": 1.0}
+"""Marker of a paper's value on a bar."""
+FILL = 0.5
+"""Opacity of bars, before which their intervals stand out on light and on dark."""
 PAGE_FONTS = "'DejaVu Sans', Verdana, sans-serif"
 """Font on a page: the one by which positions were computed, one of the same width, or any that the reader has."""
 LONG = re.compile(r"-?\d+\.\d{3,}")
@@ -75,6 +83,8 @@ STYLE: Any = {
     "lines.markersize": 5.0,
     "errorbar.capsize": 3.0,
     "svg.fonttype": "path",
+    # TrueType: publishers refuse Type 3, matplotlib's default.
+    "pdf.fonttype": 42,
     "svg.hashsalt": "hopcast",
 }
 
@@ -126,17 +136,19 @@ class Group:
         )
 
 
-def lines(drawn: Sequence[Line], *, x: str, y: str, doubling: bool = False) -> Figure:
+def lines(drawn: Sequence[Line], *, x: str, y: str, doubling: bool = False, factor: float = 1.0) -> Figure:
     """Draw rows of a study against a parameter, and the paper's values dotted. `doubling` places sizes that double
-    each time at equal distances. If the parameter has only one value, the figure has bars.
+    each time at equal distances. `factor` converts the unit of the rows to that of the axis. If the parameter has only
+    one value, the figure has bars.
     """
+    drawn = [Line(line.label, [(at, _scaled(row, factor)) for at, row in line.points]) for line in drawn]
     places = sorted({at for line in drawn for at, _ in line.points})
     if len(places) == 1:
         groups = [Group.of(line.label, [row for _, row in line.points]) for line in drawn if line.points]
         return bars([f"{places[0]:g}"], groups, x=x, y=y)
     lowest = min((row.measured for line in drawn for _, row in line.points if row.measured is not None), default=0.0)
     with _axes() as (figure, axes):
-        told = False
+        papers: list[tuple[float, float]] = []
         entries: list[Entry] = []
         for index, line in enumerate(drawn):
             points = [(at, row.measured, row.ci95 or 0.0) for at, row in line.points if row.measured is not None]
@@ -149,18 +161,15 @@ def lines(drawn: Sequence[Line], *, x: str, y: str, doubling: bool = False) -> F
                 **look,
             )
             entries.append((drawing, line.label))
-            papers = [(at, *paper) for at, row in line.points if (paper := _paper(row)) is not None]
-            if papers:
-                told = True
-                axes.errorbar(
-                    [at for at, _, _ in papers],
-                    [(low + high) / 2.0 for _, low, high in papers],
-                    yerr=[(high - low) / 2.0 or math.nan for _, low, high in papers],
-                    **HOLLOW,
-                    **look,
-                )
-        if told:
-            entries += [(mark, PAPER) for mark in axes.plot([], [], "o", color=INK, **HOLLOW)]
+            told = [(at, paper) for at, row in line.points if (paper := _paper(row)) is not None]
+            papers += [paper for _, paper in told]
+            numbers = [(at, low) for at, (low, high) in told if low == high]
+            if numbers:
+                axes.plot(*zip(*numbers, strict=True), **HOLLOW, **look)
+            for at, (low, high) in told:
+                if low < high:
+                    axes.plot([at, at], [low, high], **RANGE, color=look["color"])
+        entries += _of_papers(axes, papers, "o", HOLLOW)
         if doubling:
             axes.set_xscale("log", base=2)
         axes.xaxis.set_major_locator(FixedLocator(_apart(places, doubling=doubling)))
@@ -276,7 +285,6 @@ def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group], y: str) ->
     """Draw the groups, and return the entries of the legend."""
     entries: list[Entry] = []
     width = 0.8 / len(groups)
-    marked = False
     for index, group in enumerate(groups):
         places = [at + (index - (len(groups) - 1) / 2) * width for at in range(len(labels))]
         for place, height in zip(places, group.heights, strict=True):
@@ -287,22 +295,20 @@ def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group], y: str) ->
             group.heights,
             width * 0.92,
             yerr=_intervals(group.heights, group.half_widths, y) if any(group.half_widths) else None,
-            color=COLOURS[index % len(COLOURS)],
+            color=to_rgba(COLOURS[index % len(COLOURS)], FILL),
+            edgecolor=COLOURS[index % len(COLOURS)],
             ecolor=INK,
-            # An interval is seen before its bar as well as above it.
-            error_kw={"path_effects": [withStroke(linewidth=3.0, foreground="white")]},
+            # As wide as fits in its bar.
+            capsize=min(3.0, 0.2 * 72.0 * ROOM * width / len(labels)),
         )
         entries.append((drawing, group.label))
         for place, paper in zip(places, group.papers, strict=False):
-            if paper is not None:
-                marked = True
-                axes.plot(
-                    [place, place], paper, "-D", color=INK, markersize=5.0, markerfacecolor="white", linewidth=1.0
-                )
-    if marked:
-        entries += [
-            (mark, PAPER) for mark in axes.plot([], [], "D", color=INK, markersize=5.0, markerfacecolor="white")
-        ]
+            if paper is not None and paper[0] == paper[1]:
+                axes.plot(place, paper[0], "D", color=INK, **DIAMOND)
+            elif paper is not None:
+                axes.plot([place, place], paper, color=INK, **RANGE)
+    papers = [paper for group in groups for paper in group.papers if paper is not None]
+    entries += _of_papers(axes, papers, "D", DIAMOND)
     # Whatever is drawn: panels below each other share their places.
     axes.set_xlim(-0.6, len(labels) - 0.4)
     axes.xaxis.set_major_locator(FixedLocator(list(range(len(labels)))))
@@ -384,6 +390,36 @@ def _axes() -> Iterator[tuple[Figure, Axes]]:
         yield figure, figure.add_subplot()
 
 
+def _of_papers(axes: Axes, papers: Sequence[tuple[float, float]], mark: str, look: dict[str, Any]) -> list[Entry]:
+    """The legend's entries for values of a paper: numbers with this mark, ranges, or both. A single number says so."""
+    entries: list[Entry] = []
+    numbers = sum(low == high for low, high in papers)
+    if numbers:
+        label = PAPER if numbers > 1 or len(papers) > 1 else "paper: one number"
+        entries += [(line, label) for line in axes.plot([], [], marker=mark, color=INK, **({"linestyle": ""} | look))]
+    if numbers < len(papers):
+        entries += [(line, PAPER_RANGE) for line in axes.plot([], [], color=INK, **RANGE)]
+    return entries
+
+
+def _scaled(row: Row, factor: float) -> Row:
+    """The row with its numbers in another unit."""
+    if factor == 1.0:
+        return row
+
+    def scaled(number: float | None) -> float | None:
+        return None if number is None else number * factor
+
+    return replace(
+        row,
+        measured=scaled(row.measured),
+        ci95=scaled(row.ci95),
+        paper=scaled(row.paper),
+        paper_low=scaled(row.paper_low),
+        paper_high=scaled(row.paper_high),
+    )
+
+
 def _finish(axes: Axes, x: str, y: str, lowest: float, entries: Sequence[Entry], least: int = 2) -> None:
     """Add labels, a legend if there are several `entries`, and start the axis at zero unless values (without error
     bars) are below.
@@ -398,7 +434,12 @@ def _finish(axes: Axes, x: str, y: str, lowest: float, entries: Sequence[Entry],
         # Above the axes, where no curve can run through it.
         place: Any = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
         with matplotlib.rc_context(LITERAL):
-            axes.legend(handles, labels, ncols=legend_columns(labels), **place)
+            columns = legend_columns(labels)
+            axes.legend(handles, labels, ncols=columns, **place)
+        # As high as several rows of a legend ask for, instead of lower axes.
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        figure.set_figheight(figure.get_figheight() + LEGEND_ROW * (math.ceil(len(labels) / columns) - 1))
 
 
 def _paper(row: Row) -> tuple[float, float] | None:

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from hopcast.figures import PAPER, Curve, Group, Line, bars, curves, lines, panels, svg
+from hopcast.figures import PAPER, PAPER_RANGE, Curve, Group, Line, bars, curves, lines, panels, pdf, svg
 from hopcast.lab.rows import Row, Sample, claim, value
 
 
@@ -72,11 +72,17 @@ def test_an_axis_begins_at_zero_however_long_error_bars_are() -> None:
 
 
 def test_what_the_paper_says_is_marked() -> None:
-    for paper in ({"paper": 7.0}, {"low": 6.0, "high": 8.0}):
+    for paper, name, ends in (
+        ({"paper": 7.0}, PAPER, [7.0, 7.0]),
+        ({"low": 6.0, "high": 8.0}, PAPER_RANGE, [6.0, 8.0]),
+    ):
         axes = drawn(lines([Line("one", list(enumerate(rows(1.0, 2.0, **paper))))], x="x", y="y"))
-        assert legend(axes) == ["one", PAPER]
-        assert any(list(line.get_ydata()) == [7.0, 7.0] for line in axes.get_lines())
-        assert legend(drawn(bars(["a", "b"], [Group.of("one", rows(1.0, 2.0, **paper))], y="y")))[-1] == PAPER
+        assert legend(axes) == ["one", name]
+        assert any(list(line.get_ydata()) == ends for line in axes.get_lines())
+        assert legend(drawn(bars(["a", "b"], [Group.of("one", rows(1.0, 2.0, **paper))], y="y")))[-1] == name
+    single = [rows(1.0, paper=7.0)[0], *rows(2.0)]
+    axes = drawn(lines([Line("one", list(enumerate(single)))], x="x", y="y"))
+    assert legend(axes) == ["one", "paper: one number"]
     found = [claim("X", "case", "m", "", Sample((1.0, 1.0)), low=7.0)]
     assert drawn(lines([Line("one", list(enumerate(found)))], x="x", y="y")).get_legend() is None
 
@@ -145,8 +151,29 @@ def test_one_value_of_a_parameter_makes_bars() -> None:
 
 def test_a_range_of_a_paper_has_both_ends() -> None:
     axes = drawn(lines([Line("one", list(enumerate(rows(1.0, 2.0, low=6.0, high=8.0))))], x="x", y="y"))
-    ends = [[float(y) for _, y in segment] for collection in axes.collections for segment in collection.get_segments()]
-    assert ends.count([6.0, 8.0]) == 2
+    assert [list(line.get_ydata()) for line in axes.get_lines()].count([6.0, 8.0]) == 2
+
+
+def test_lines_in_another_unit() -> None:
+    of = [Line("one", list(enumerate(rows(1e6, 2e6, paper=3e6))))]
+    ydata = [list(line.get_ydata()) for line in drawn(lines(of, x="x", y="rate, Mb/s", factor=1e-6)).get_lines()]
+    assert [1.0, 2.0] in ydata
+    assert [3.0, 3.0] in ydata
+
+
+def test_a_pdf_embeds_true_type_fonts() -> None:
+    document = pdf(bars(["a"], [Group("one", [1.0], [0.5])], y="rate, Mb/s"), "a figure")
+    assert b"/Type3" not in document
+    assert b"/FontFile2" in document
+
+
+def test_a_long_legend_leaves_the_axes_as_high() -> None:
+    def height(count: int) -> float:
+        drawing = lines([Line(f"a setting {at}", list(enumerate(rows(1.0, 2.0)))) for at in range(count)], x="x", y="y")
+        drawing.draw_without_rendering()
+        return float(drawing.axes[0].get_window_extent().height)
+
+    assert height(9) > 0.93 * height(2)
 
 
 def test_where_nothing_is_there_is_no_bar_and_panels_stand_below_each_other() -> None:

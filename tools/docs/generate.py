@@ -18,6 +18,7 @@ import routing
 import stations
 import traffic
 import transport
+import validation
 
 from hopcast import Scenario, lab, run
 from hopcast.cli import hopcast, live
@@ -39,6 +40,7 @@ def pages() -> dict[str, str]:
         **stations.figures(),
         **traffic.figures(),
         **transport.pages(),
+        **validation.figures(),
     }
     return {"command-line.md": command_line(), **drawn}
 

@@ -763,8 +763,8 @@ def _a5_figures(table: Table) -> list[tuple[str, Figure]]:
         return lines([Line(m, [(hops, table[_hops(hops), m]) for hops in HOPS]) for m in metrics], x="hops", y=y)
 
     return [
-        ("Segments sent again and timeouts", drawn(("segments sent again", "timeouts"), "for each megabyte")),
-        ("Pause between the source's bursts, median", drawn((PAUSE,), "ms")),
+        ("Segments sent again and timeouts", drawn(("segments sent again", "timeouts"), "events per megabyte")),
+        ("Pause between the source's bursts, median", drawn((PAUSE,), "median pause, ms")),
     ]
 
 

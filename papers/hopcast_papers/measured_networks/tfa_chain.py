@@ -278,7 +278,7 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
     return [
         (
             f"TCP over one to four hops, {direction}",
-            bars([hops_text(hops) for hops in HOPS], group("testbed", direction, GROUNDS), y="kb/s"),
+            bars([hops_text(hops) for hops in HOPS], group("testbed", direction, GROUNDS), y="goodput, kb/s"),
         )
         for direction in DIRECTIONS
     ]
