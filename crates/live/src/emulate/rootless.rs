@@ -69,10 +69,19 @@ fn check_namespaces() -> Result<(), Failure> {
         Err(error) if error.kind() == ErrorKind::NotFound => "unshare is not installed (package util-linux)".into(),
         Err(error) => format!("unshare: {}", cause(&error)),
     };
-    Err(Failure::Input(format!(
-        "{problem}; {OPTION} needs user namespaces, which the system or its container forbids here (sysctl \
-         user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
-    )))
+    Err(Failure::Input(format!("{problem}; {OPTION} needs {}", what_is_missing(&problem))))
+}
+
+/// What a message of `unshare` shows to be missing.
+fn what_is_missing(problem: &str) -> &'static str {
+    if problem.contains("mount /proc") {
+        "a new /proc, which the container forbids (docker: --security-opt systempaths=unconfined, and with \
+         AppArmor apparmor=unconfined; podman: --security-opt unmask=ALL)"
+    } else {
+        "user namespaces, which the system or its container forbids here (sysctl user.max_user_namespaces, \
+         kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns; docker: --security-opt \
+         seccomp=unconfined)"
+    }
 }
 
 /// Starts the command with these arguments, the program's own name first.
