@@ -1,4 +1,4 @@
-"""Commands as an ordinary user, whoever runs the tests, with a `/dev/net/tun` as most distributions have it."""
+"""Commands as an ordinary user, also where root runs the tests, with a `/dev/net/tun` as most distributions have it."""
 
 from __future__ import annotations
 
