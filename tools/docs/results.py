@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "results.md"
 
 HEAD = """\
-<!-- Written by `make docs`; edit the descriptions of the fields in crates/sim/src/results and crates/sim/src/metrics. -->
+<!-- Written by `make docs`; edit the descriptions of the fields in the source: those of runs in crates/sim/src/results and
+crates/sim/src/metrics, those of the live commands in crates/live/src. -->
 # Results
 
 Each field of hopcast's results: what it means, its unit, what it is divided by, and where it is counted.
@@ -40,7 +41,7 @@ TITLES = {
     "run": (
         "`run.json`",
         "The object that `hopcast run --json` prints and `--out` writes to `run.json`. `hopcast probe` and `hopcast emulate` write the "
-        "same object. A dot leads to a field of a table, `[]` to the elements of a list.",
+        "same object, with the additions below. A dot leads to a field of a table, `[]` to the elements of a list.",
     ),
     "flows": ("`flows.parquet`, `result.flows`", "A row for each flow and replication."),
     "nodes": ("`nodes.parquet`, `result.nodes`", "A row for each node and replication."),
@@ -59,6 +60,25 @@ TITLES = {
         "Conversations over time. There is a row for each conversation and interval, from the interval of its first packet to that of its "
         "last ([intervals](conversations.md#series)).",
     ),
+    "emulate": (
+        "What `hopcast emulate` adds",
+        "Fields of `run.json` next to those above, for an [emulation](emulation.md).",
+    ),
+    "probe": (
+        "What `hopcast probe` adds",
+        "Fields of `run.json` next to those above, for a [measurement between real hosts](probe.md). Of the totals it has those that count "
+        "packets.",
+    ),
+    "node": (
+        "`hopcast node status --json`",
+        "The state of a [router](node.md). Its metrics have the same names and meanings.",
+    ),
+    "stream_send": ("`hopcast stream send --json`", "A line each second, and one at the end ([streams](stream.md))."),
+    "stream_receive": (
+        "`hopcast stream receive --json`",
+        "A line each second, and one at the end ([streams](stream.md)).",
+    ),
+    "stream_event": ("Events of `hopcast stream --json`", "A line when something happens between the two ends."),
 }
 """Title and first paragraph of each document."""
 
@@ -69,7 +89,30 @@ def text() -> str:
     missing = [*found.keys() - TITLES.keys(), *TITLES.keys() - found.keys()]
     if missing:
         sys.exit(f"tools/docs/results.py: without a title, or without a schema: {', '.join(missing)}")
+    if problems := [problem for name, schema in found.items() for problem in undeclared(name, schema)]:
+        sys.exit("\n".join(problems))
     return "\n".join([HEAD, *(section(*TITLES[name], found[name]) for name in TITLES)])
+
+
+def undeclared(document: str, schema: dict[str, Any], path: str = "") -> list[str]:
+    """What the fields of a document lack: a meaning, the unit of a number, the divisor of a share, rate or mean."""
+    problems = []
+    for name, entry in schema.get("properties", {}).items():
+        kinds = entry["type"] if isinstance(entry["type"], list) else [entry["type"]]
+        place = f"{document}: {path}{name}"
+        # Scores are counts below the names of identifications, which their table describes.
+        if "identification." in path:
+            continue
+        if not entry.get("description", "").endswith("."):
+            problems.append(f"{place} has no meaning: write its documentation comment, a sentence")
+        if {"integer", "number"} & {*kinds} and "x-unit" not in entry:
+            problems.append(f'{place} has no unit: add #[schemars(extend("x-unit" = "…"))]')
+        divided = name.endswith("_ratio") or "mean" in name or "variance" in name or name == "goodput_bps"
+        if divided and "x-divisor" not in entry:
+            problems.append(f'{place} has no divisor: add #[schemars(extend("x-divisor" = "…"))]')
+        problems += undeclared(document, entry, f"{path}{name}.")
+        problems += undeclared(document, entry.get("items", {}), f"{path}{name}[].")
+    return problems
 
 
 def section(title: str, about: str, schema: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@
 //! | media over ADTFRC | [`stream`] |
 //! | the network key | [`key`] |
 //! | hosts and ports as users write them | [`address`] |
+//! | what each field of the results means | [`dictionary`] |
 //! | the platform: clock, signals, devices, the kernel's tables | [`platform`] |
 //!
 //! All of it needs Linux, and says so elsewhere.
@@ -47,6 +48,8 @@ pub mod output;
 
 #[cfg(target_os = "linux")]
 pub mod address;
+#[cfg(target_os = "linux")]
+pub mod dictionary;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 #[cfg(target_os = "linux")]

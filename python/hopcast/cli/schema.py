@@ -11,8 +11,8 @@ from hopcast import _core
 @click.option(
     "--results",
     is_flag=True,
-    help="Print the JSON Schema of run.json instead, with those of tables under $defs: meaning, unit (x-unit), divisor "
-    "(x-divisor) and place of counting (x-counted) of each field.",
+    help="Print the JSON Schema of run.json instead, with those of tables and of what the live commands print under "
+    "$defs: meaning, unit (x-unit), divisor (x-divisor) and place of counting (x-counted) of each field.",
 )
 def command(results: bool) -> None:
     """Print the JSON Schema of a scenario."""

@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 use hopcast_protocols::time::Duration;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How much later than at their instants frames left for real hosts.
@@ -20,20 +21,22 @@ const SOON: Duration = Duration::from_millis(1);
 /// The share of frames that must keep the limit.
 const SHARE: f64 = 0.99;
 
-/// The lag in figures, in seconds; `None` where no frame left.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// The lag in figures; `None` where no frame left.
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub(super) struct LagSummary {
     /// Frames that left.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the devices of real nodes"))]
     pub(super) frames: u64,
-    /// The share of them that left within 1 ms of their instants.
+    /// Share of them that left within 1 ms of their instants; `null` if none left.
+    #[schemars(extend("x-unit" = "ratio", "x-divisor" = "frames that left"))]
     pub(super) within_1ms: Option<f64>,
-    /// Half of them left sooner.
+    /// Median of the lag.
     pub(super) median_s: Option<f64>,
-    /// 99 of 100 left sooner.
+    /// 99th percentile of the lag.
     pub(super) p99_s: Option<f64>,
-    /// The last one of all.
+    /// Maximum of the lag.
     pub(super) max_s: Option<f64>,
-    /// What [`Self::p99_s`] may be.
+    /// Largest 99th percentile with which the emulation counts as in real time: `emulation.lag_limit`.
     pub(super) limit_s: f64,
 }
 

@@ -50,6 +50,7 @@ use hosts::Hosts;
 use plan::RealNode;
 use programs::{Output, ProgramRecord, Programs, Wanted};
 use recording::{Header, Recorder, Recording};
+pub(crate) use report::schema;
 use report::{EmulationRecord, Report};
 use session::Session;
 use watch::Watch;
@@ -59,6 +60,7 @@ use watch::Watch;
 /// Each node with `real = true` becomes a network namespace with an interface for each radio (wlan0) and each wire (eth0), whose
 /// frames go through the simulated radio or wire in real time; all other nodes are simulated. Needs root, or --rootless.
 #[derive(Debug, clap::Args)]
+#[command(after_help = crate::dictionary::HELP)]
 pub struct Command {
     /// The scenario.
     #[arg(value_name = "SCENARIO.toml", required_unless_present = "clean")]

@@ -12,6 +12,7 @@ use std::time::Duration;
 use hopcast_protocols::time::Instant;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::hosts::RealHost;
@@ -37,17 +38,21 @@ impl Wanted {
 }
 
 /// What became of a program.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub(super) struct ProgramRecord {
+    /// Name of its node.
     node: String,
+    /// Its command line.
     command: String,
-    /// `None`: the run ended before.
+    /// When it started, from the start of the run; `null` if the run ended before.
     started_s: Option<f64>,
-    /// `None`: with the run, or it never started.
+    /// When it ended by itself, from the start of the run; `null` if it ended with the run or never started.
     ended_s: Option<f64>,
     /// Its exit status, if it ended by itself.
+    #[schemars(extend("x-unit" = "none"))]
     status: Option<i32>,
-    /// The signal that ended it, if one did.
+    /// Number of the signal that ended it, if one did.
+    #[schemars(extend("x-unit" = "none"))]
     signal: Option<i32>,
 }
 

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use hopcast_sim::results::dictionary::described;
 use hopcast_sim::results::{RtpRecord, RunResult};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::lag::LagSummary;
 use super::programs::ProgramRecord;
@@ -18,24 +21,42 @@ pub(super) struct Report<'a> {
     pub(super) emulation: EmulationRecord,
 }
 
-/// What concerns the real hosts.
-#[derive(Debug, Serialize)]
+/// Statistics of the real hosts.
+#[derive(Debug, JsonSchema, Serialize)]
 pub(super) struct EmulationRecord {
-    /// Frames that real hosts sent.
+    /// Frames that real nodes sent.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the devices of real nodes"))]
     pub(super) frames_taken: u64,
-    /// Those that no radio or wire could send: they are to or from addresses that no node has.
+    /// Those of `frames_taken` that no radio or wire could send: they are to or from addresses that no node has.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the devices of real nodes"))]
     pub(super) frames_refused: u64,
     /// Frames and packets that left on wires and were not lost.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub(super) frames_on_wires: u64,
-    /// Frames for real hosts.
+    /// Frames for real nodes.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the devices of real nodes"))]
     pub(super) frames_delivered: u64,
-    /// SHA-256 of those and their instants.
+    /// SHA-256 of the delivered frames and their instants.
     pub(super) delivered_sha256: String,
-    /// `None` of a replay, which knows no real time.
+    /// How much later than at their simulated instants frames left for real nodes; `null` of a replay, which knows no real time.
     pub(super) lag: Option<LagSummary>,
+    /// Programs at real nodes.
     pub(super) programs: Vec<ProgramRecord>,
     /// Flows of the scenario between two real nodes, which are left to programs.
     pub(super) flows_left: Vec<String>,
+}
+
+/// What an emulation adds to the fields of a run.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is needed: a report borrows its run")]
+struct Addition {
+    /// Statistics of the real nodes.
+    emulation: EmulationRecord,
+}
+
+/// The JSON Schema of what an emulation adds to the fields of a run.
+pub(crate) fn schema() -> Value {
+    described::<Addition>()
 }
 
 impl EmulationRecord {

@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 
 use chacha20poly1305::{AeadInOut as _, ChaCha20Poly1305, Nonce, Tag};
 use hopcast_protocols::time::{Duration, Instant};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::window::Window;
@@ -88,19 +89,25 @@ pub struct Guard<C> {
 }
 
 /// Counters of datagrams by result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Counters {
     /// Sealed datagrams, control datagrams included.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the sender"))]
     pub sealed: u64,
     /// Opened datagrams, control datagrams included.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
     pub opened: u64,
-    /// Refused: wrong format.
+    /// Datagrams refused: wrong format.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
     pub malformed: u64,
-    /// Refused: sealed with another key, or altered on the way.
+    /// Datagrams refused: sealed with another key, or altered on the way.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
     pub unauthentic: u64,
-    /// Refused: seen before, or older than the window.
+    /// Datagrams refused: seen before, or older than the window.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
     pub replayed: u64,
-    /// From senders that have not shown that they are alive now: kept for a moment, or dropped.
+    /// Datagrams from senders that have not shown that they are alive now: kept for a moment, or dropped.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
     pub unproven: u64,
 }
 

@@ -25,6 +25,7 @@ use std::os::unix::net::UnixListener;
 
 use self::options::Options;
 use self::record::Record;
+pub(crate) use self::status::schema;
 use crate::failure::Failure;
 use crate::models::Models;
 use crate::output;
@@ -49,6 +50,7 @@ pub struct Command {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// Show interfaces, routes, neighbours and counters of the router that runs in this network namespace
+    #[command(after_help = crate::dictionary::HELP)]
     Status {
         /// As one line of JSON
         #[arg(long)]

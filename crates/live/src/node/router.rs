@@ -13,6 +13,7 @@ use hopcast_protocols::routing::{
 };
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::ipv4;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::icmp;
@@ -88,34 +89,48 @@ pub(super) struct Sight {
     pub(super) from: Option<NextHop>,
 }
 
-/// What has happened, since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// Counters of a router, since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub(super) struct Counters {
-    /// Messages of the protocol that were sent; one on several interfaces counts once.
+    /// Messages of the routing protocol that were sent; one on several interfaces counts once.
+    #[schemars(extend("x-unit" = "messages", "x-counted" = "at the sender"))]
     pub(super) messages_sent: u64,
-    /// Messages of the protocol that have come.
+    /// Messages of the routing protocol that arrived.
+    #[schemars(extend("x-unit" = "messages", "x-counted" = "at the receiver"))]
     pub(super) messages_received: u64,
-    /// Datagrams to the protocol's port that are no messages of it.
+    /// Datagrams to the protocol's port that are not messages of it.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
     pub(super) messages_malformed: u64,
-    /// Messages from addresses that are no neighbour's: out of the network, or this host's own.
+    /// Messages from addresses that no neighbour has: outside the networks, or this host's own.
+    #[schemars(extend("x-unit" = "messages", "x-counted" = "at the receiver"))]
     pub(super) messages_foreign: u64,
-    /// Packets that came without a route.
+    /// Packets for which there was no route when they came.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node"))]
     pub(super) packets_without_route: u64,
-    /// Of them: sent once there was one.
+    /// Those of `packets_without_route` that were sent once there was a route.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node"))]
     pub(super) packets_released: u64,
-    /// Of them: dropped, as none was found, or none was looked for.
+    /// Those of `packets_without_route` that were dropped because no route was found, or none was looked for.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node"))]
     pub(super) packets_unreachable: u64,
-    /// Of them: dropped after their time.
+    /// Those of `packets_without_route` that were dropped because they had waited too long.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node"))]
     pub(super) packets_timed_out: u64,
-    /// Of them: dropped, as too many waited.
+    /// Those of `packets_without_route` that were dropped because too many waited.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node"))]
     pub(super) packets_overflowed: u64,
-    /// Of them: dropped, as they are nothing for a single host in the network.
+    /// Those of `packets_without_route` that were dropped because they are not for a single host in the networks.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node"))]
     pub(super) packets_foreign: u64,
-    /// Of them: dropped, as they come from a host that has not shown that it has the network key, or answer one.
+    /// Those of `packets_without_route` that were dropped because they come from a host that has not shown that it has the
+    /// network key, or answer packets from there.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node"))]
     pub(super) packets_unproven: u64,
-    /// Of them: ICMP errors of this host, which are dropped rather than searched a route for.
+    /// Those of `packets_without_route` that are ICMP errors of this host. They are dropped: no route is looked for.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node"))]
     pub(super) errors_without_route: u64,
-    /// Neighbours that the kernel has lost.
+    /// Neighbours that the kernel no longer reaches.
+    #[schemars(extend("x-unit" = "neighbours", "x-counted" = "at the node"))]
     pub(super) neighbours_lost: u64,
 }
 

@@ -7,7 +7,10 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::time::Duration;
 
+use hopcast_sim::results::dictionary::described;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::prefix::Prefix;
 use super::router::Counters;
@@ -22,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MAX_ANSWER: u64 = 1 << 26;
 
 /// The state of a router.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub(super) struct Status {
     /// Version of hopcast.
     pub(super) version: &'static str,
@@ -30,92 +33,105 @@ pub(super) struct Status {
     pub(super) protocol: &'static str,
     /// Address of this host.
     pub(super) address: Ipv4Addr,
-    /// The networks in which routes are looked for.
+    /// Networks in which the router looks for routes.
+    #[schemars(with = "Vec<String>")]
     pub(super) networks: Vec<Prefix>,
     /// Whether messages are sealed with a network key.
     pub(super) sealed: bool,
-    /// Time since the start, in seconds.
+    /// Time since the start.
     pub(super) uptime_s: f64,
-    /// The interfaces.
+    /// Its interfaces.
     pub(super) interfaces: Vec<Interface>,
     /// Routes to hosts.
     pub(super) routes: Vec<Route>,
     /// Neighbours that were heard lately.
     pub(super) neighbours: Vec<Neighbour>,
-    /// Packets that wait for a route.
+    /// Packets that wait for a route now.
+    #[schemars(extend("x-unit" = "packets"))]
     pub(super) waiting: usize,
-    /// What has happened since the start.
+    /// Counters since the start.
     pub(super) counters: Counters,
-    /// What has happened to messages on the interfaces.
+    /// Counters of the interfaces since the start, added up.
     pub(super) traffic: Traffic,
-    /// What has happened to sealed datagrams; null without a key.
+    /// Counters of sealed datagrams since the start; `null` without a key.
     pub(super) seals: Option<key::Counters>,
-    /// Senders whose sealed datagrams are known; null without a key.
+    /// Senders whose sealed datagrams are known; `null` without a key.
+    #[schemars(extend("x-unit" = "senders"))]
     pub(super) senders: Option<usize>,
 }
 
 /// An interface.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub(super) struct Interface {
     /// Its name.
     pub(super) name: String,
-    /// Whether the router runs on it now; if not, why.
+    /// Whether the router runs on it now, or why not.
     pub(super) state: State,
 }
 
 /// Whether an interface can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum State {
-    /// It can.
+    /// The router runs on it.
     Running,
-    /// There is none of this name.
+    /// No interface has this name.
     Missing,
     /// It is down, or has no carrier.
     Down,
     /// The node's address belongs to no interface of this host.
     NoAddress,
-    /// Its sockets can't be opened.
+    /// The router can't open its sockets there.
     Failed,
 }
 
 /// A route to a host.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub(super) struct Route {
-    /// The host.
+    /// Address of the host.
     pub(super) destination: Ipv4Addr,
-    /// The neighbour on the way.
+    /// Address of the neighbour on the way.
     pub(super) next_hop: Ipv4Addr,
     /// Name of the interface that leads to it.
     pub(super) interface: String,
-    /// Length of the way, in hops.
+    /// Length of the way.
+    #[schemars(extend("x-unit" = "hops"))]
     pub(super) hops: u32,
     /// Whether it is in the kernel's table.
     pub(super) installed: bool,
 }
 
 /// A neighbour.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub(super) struct Neighbour {
     /// Its address.
     pub(super) address: Ipv4Addr,
     /// Name of the interface that leads to it.
     pub(super) interface: String,
-    /// Time since its last message, in seconds.
+    /// Time since its last message.
     pub(super) heard_s: f64,
 }
 
 /// Sums over the interfaces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub(super) struct Traffic {
-    /// Datagrams sent.
+    /// Datagrams sent, on all interfaces together.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the sender"))]
     pub(super) datagrams_sent: u64,
-    /// Datagrams that could not be sent.
+    /// Datagrams that the system refused to send.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the sender"))]
     pub(super) datagrams_unsent: u64,
     /// Datagrams received, whatever was in them.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
     pub(super) datagrams_received: u64,
-    /// Packets that have waited for a route, and could not be sent then.
+    /// Packets that waited for a route and that the system then refused to send.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node"))]
     pub(super) packets_unsent: u64,
+}
+
+/// The JSON Schema of a router's state.
+pub(crate) fn schema() -> Value {
+    described::<Status>()
 }
 
 /// The address of the socket.
@@ -128,7 +144,7 @@ pub(super) fn socket() -> SocketAddr {
 /// # Errors
 ///
 /// The platform's; the router does not answer.
-pub(super) fn ask() -> io::Result<Option<serde_json::Value>> {
+pub(super) fn ask() -> io::Result<Option<Value>> {
     let stream = match UnixStream::connect_addr(&socket()) {
         Ok(stream) => stream,
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(None),
@@ -141,9 +157,9 @@ pub(super) fn ask() -> io::Result<Option<serde_json::Value>> {
 }
 
 /// The state in lines for people.
-pub(super) fn text(status: &serde_json::Value) -> String {
-    let text = |value: &serde_json::Value| match value {
-        serde_json::Value::String(text) => text.clone(),
+pub(super) fn text(status: &Value) -> String {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
         other => other.to_string(),
     };
     let list = |name: &str| status[name].as_array().cloned().unwrap_or_default();

@@ -5,11 +5,14 @@ use std::path::Path;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::metrics::{FlowMetrics, FlowSummary, Sample};
+use hopcast_sim::results::dictionary::{allow_means, described};
 use hopcast_sim::results::{
     Cost, FlowRecord, OutputError, Provenance, RunResult, RunSeries, Totals, write_tables, write_text,
 };
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -156,16 +159,103 @@ fn row(flow: &FlowPlan, outcome: &Outcome) -> Value {
     for field in UNKNOWN {
         row[field] = Value::Null;
     }
-    row["clock_offset_s"] = outcome.clock_offset_s.into();
-    row["clock_uncertainty_s"] = outcome.clock_uncertainty_s.into();
-    row["garbage_packets"] = report.map_or(0, |report| report.garbage).into();
-    row["overflowed_packets"] = report.map_or(0, |report| report.overflowed).into();
+    let measured = MeasuredFlow {
+        clock_offset_s: outcome.clock_offset_s,
+        clock_uncertainty_s: outcome.clock_uncertainty_s,
+        garbage_packets: report.map_or(0, |report| report.garbage),
+        overflowed_packets: report.map_or(0, |report| report.overflowed),
+    };
+    let Value::Object(measured) = serde_json::to_value(measured).expect("a record is plain") else { unreachable!() };
+    row.as_object_mut().expect("a record is an object").extend(measured);
     if report.is_none() {
         let figures =
             row.as_object_mut().into_iter().flat_map(|row| row.values_mut()).filter(|value| value.is_number());
         figures.for_each(|figure| *figure = Value::Null);
     }
     row
+}
+
+/// What a flow between real hosts has next to the fields of a simulated one.
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
+struct MeasuredFlow {
+    /// The receiver's clock minus the source's. hopcast has subtracted it from the delays.
+    clock_offset_s: f64,
+    /// Largest error of that offset, and so of each delay.
+    clock_uncertainty_s: f64,
+    /// Arrivals that were not units of this flow.
+    #[schemars(extend("x-counted" = "at the sink"))]
+    garbage_packets: u64,
+    /// Datagrams that arrived and found no room in the socket, so that the path has not lost them.
+    #[schemars(extend("x-counted" = "at the sink"))]
+    overflowed_packets: u64,
+}
+
+/// A real host. Numbers are `None` if it carries a flow of which there is no report.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+struct MeasuredNode {
+    /// Name of the host. Relays that pass on by themselves are not named in the plan: the first behind `b` is `b+1`.
+    name: String,
+    /// Units that this host wrote as a source.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the source"))]
+    originated: Option<u64>,
+    /// Units that it read, to pass them on or as the receiver; copies included.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at each hop"))]
+    received: Option<u64>,
+    /// Units that it passed on.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at each relay"))]
+    forwarded: Option<u64>,
+    /// Units that it read as the receiver, each once.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sink"))]
+    delivered: Option<u64>,
+    /// Arrivals that were not units of its flows.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at each hop"))]
+    garbage: Option<u64>,
+    /// Datagrams for which its sockets had no room.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at each hop"))]
+    overflowed: Option<u64>,
+}
+
+/// Where the numbers come from.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is needed")]
+struct Origin {
+    /// `measured`.
+    kind: String,
+}
+
+/// What a measurement has not.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is needed")]
+struct NotSimulated {
+    /// `null`: nothing is simulated.
+    #[schemars(extend("x-unit" = "events"))]
+    events: Option<u64>,
+    /// `null`: nothing is simulated.
+    simulated_s: Option<f64>,
+}
+
+/// What a measurement adds to the fields of a run, or has in their place.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is needed")]
+struct Addition {
+    /// Flows; they have the fields of a simulated flow as well.
+    flows: Vec<MeasuredFlow>,
+    /// Hosts; they have these fields only.
+    nodes: Vec<MeasuredNode>,
+    /// Cost of the measurement; it has the fields of a run as well.
+    cost: NotSimulated,
+    /// Identity of the measurement; it has the fields of a run as well. The seed is the number of the repetition, from 1, and the
+    /// SHA-256 that of the plan.
+    provenance: Origin,
+}
+
+/// The JSON Schema of what a measurement adds to the fields of a run.
+pub(crate) fn schema() -> Value {
+    let mut schema = described::<Addition>();
+    for name in ["flows", "nodes"] {
+        allow_means(&mut schema["properties"][name]);
+    }
+    schema
 }
 
 /// What each host of the case has counted, by its name; null where a flow has come there of which there is no report.
@@ -205,15 +295,16 @@ fn nodes(case: &Case, repetition: &Repetition) -> Vec<Value> {
     }
     let object = |(name, node): (String, Node)| {
         let known = |count: u64| (!node.is_unknown).then_some(count);
-        json!({
-            "name": name,
-            "originated": known(node.originated),
-            "received": known(node.received),
-            "forwarded": known(node.forwarded),
-            "delivered": known(node.delivered),
-            "garbage": known(node.garbage),
-            "overflowed": known(node.overflowed),
-        })
+        let record = MeasuredNode {
+            name,
+            originated: known(node.originated),
+            received: known(node.received),
+            forwarded: known(node.forwarded),
+            delivered: known(node.delivered),
+            garbage: known(node.garbage),
+            overflowed: known(node.overflowed),
+        };
+        serde_json::to_value(record).expect("a record is plain")
     };
     nodes.into_iter().map(object).collect()
 }

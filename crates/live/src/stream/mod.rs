@@ -36,6 +36,7 @@ pub use receiver::{Receiver, ReceiverConfig, ReceiverOutput, ReceiverReport};
 pub use reorder::Counts;
 pub use send::Send;
 pub use sender::{Sender, SenderConfig, SenderOutput, SenderReport, correction};
+pub(crate) use statistics::schemas;
 
 use crate::failure::Failure;
 use crate::key::{Epoch, NetworkKey};

@@ -7,7 +7,10 @@ use std::os::fd::AsFd;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc::States;
 use hopcast_protocols::transport::dccp::CloseReason;
+use hopcast_sim::results::dictionary::described;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::session::describe;
 use super::{ReceiverReport, SenderReport};
@@ -20,72 +23,176 @@ const CLEARED: &str = "\r\x1b[K";
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
 /// One line of `hopcast stream send --json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub(super) struct SendLine {
+    /// `statistics`, or `end` for the last line.
     event: &'static str,
+    /// Time since the command's start, by the monotonic clock.
     time_s: f64,
+    /// State of the connection; `null` over UDP, and between two connections.
     state: Option<String>,
+    /// State of the network as the receiver sees it: `normal`, `congestion`, `route change`, `channel error`,
+    /// `route change and channel error`, or `disconnected` while the sender probes. `null` without ADTFRC at
+    /// both ends.
     network: Option<&'static str>,
+    /// Rate that the congestion control allows, of payload; `null` without a limit.
+    #[schemars(extend("x-counted" = "at the sender"))]
     allowed_rate_bps: Option<f64>,
+    /// Payload sent since the line before, RTP and repair packets together; of the last line, since the start.
+    #[schemars(extend("x-divisor" = "length of this time", "x-counted" = "at the sender"))]
     rate_bps: f64,
+    /// Round-trip time; `null` before the first measurement.
+    #[schemars(extend("x-counted" = "at the sender"))]
     rtt_s: Option<f64>,
+    /// Loss events of TFRC or ADTFRC, as of the last feedback.
+    #[schemars(extend("x-unit" = "ratio", "x-divisor" = "packets", "x-counted" = "at the receiver"))]
     loss_event_rate: f64,
+    /// RTP packets read from the input.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sender"))]
     packets_offered: u64,
+    /// RTP and repair packets that were sent.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sender"))]
     packets_sent: u64,
+    /// Bytes of their payload.
+    #[schemars(extend("x-unit" = "B", "x-counted" = "at the sender"))]
     octets_sent: u64,
+    /// RTP packets that the sender dropped: too old, too long, or no room in the queue.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sender"))]
     packets_dropped: u64,
+    /// Repair packets that the sender made.
+    #[schemars(extend("x-counted" = "at the sender"))]
     repair_packets: u64,
+    /// Packets in the queue now.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sender"))]
     waiting: usize,
+    /// Connections that the receiver accepted.
+    #[schemars(extend("x-unit" = "connections", "x-counted" = "at the sender"))]
     connections: u64,
+    /// Packets sent to probe whether a broken path works again.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sender"))]
     probes: u64,
+    /// Datagrams that arrived and were not for this sender.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the sender"))]
     rejected: u64,
+    /// Rate of the rung of the ladder that is sent; `null` without a ladder.
+    #[schemars(extend("x-counted" = "at the sender"))]
     rung_bps: Option<f64>,
+    /// How often the sender entered another rung.
+    #[schemars(extend("x-unit" = "changes", "x-counted" = "at the sender"))]
     rung_switches: u64,
+    /// Bytes of the input that belonged to no packet of a transport stream.
+    #[schemars(extend("x-unit" = "B", "x-counted" = "at the sender"))]
     octets_skipped: u64,
+    /// Counters of sealed datagrams; `null` without a key.
     sealing: Option<Counters>,
 }
 
 /// One line of `hopcast stream receive --json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub(super) struct ReceiveLine {
+    /// `statistics`, or `end` for the last line.
     event: &'static str,
+    /// Time since the command's start, by the monotonic clock.
     time_s: f64,
+    /// Address and port of the sender; `null` before the first one.
+    #[schemars(with = "Option<String>")]
     peer: Option<SocketAddr>,
+    /// State of the connection; `null` over UDP, and without a connection.
     state: Option<String>,
+    /// State of the network: `normal`, `congestion`, `route change`, `channel error`, or `route change and
+    /// channel error`. `null` before the first packet and unless the sender uses ADTFRC.
     network: Option<&'static str>,
+    /// RTP packets delivered since the line before; of the last line, since the start.
+    #[schemars(extend("x-divisor" = "length of this time", "x-counted" = "at the receiver"))]
     rate_bps: f64,
+    /// Round-trip time, as the packets of the sender report it; `null` before that.
+    #[schemars(extend("x-counted" = "at the sender"))]
     rtt_s: Option<f64>,
+    /// Loss events of TFRC or ADTFRC.
+    #[schemars(extend("x-unit" = "ratio", "x-divisor" = "packets", "x-counted" = "at the receiver"))]
     loss_event_rate: f64,
+    /// ADTFRC's inter-packet delay difference (IDD) at the last packet.
+    #[schemars(extend("x-counted" = "at the receiver"))]
     idd_s: Option<f64>,
+    /// ADTFRC's short-term throughput (STT) at the last packet.
+    #[schemars(extend("x-unit" = "packets/s", "x-counted" = "at the receiver"))]
     stt_pps: Option<f64>,
+    /// ADTFRC's packet out-of-order ratio (POR) at the last packet.
+    #[schemars(extend("x-unit" = "ratio", "x-counted" = "at the receiver"))]
     por: Option<f64>,
+    /// ADTFRC's packet loss ratio (PLR) at the last packet.
+    #[schemars(extend("x-unit" = "ratio", "x-counted" = "at the receiver"))]
     plr: Option<f64>,
+    /// RTP packets delivered to the output, in order.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
     packets_delivered: u64,
+    /// Bytes of these packets.
+    #[schemars(extend("x-unit" = "B", "x-counted" = "at the receiver"))]
     octets_delivered: u64,
+    /// RTP packets that had not arrived when the receiver stopped waiting for them; those that came late
+    /// included.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
     packets_lost: u64,
+    /// RTP packets that came after the receiver had stopped waiting for them, or far from all others.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
     packets_late: u64,
+    /// Further copies of RTP packets.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
     packets_duplicate: u64,
+    /// RTP packets that error correction recovered, among those delivered or late.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
     packets_recovered: u64,
+    /// Delivered RTP packets that were dropped because the output had no room.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
     packets_overrun: u64,
+    /// Datagrams of the sender whose payload was neither RTP nor a repair packet.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
     malformed: u64,
+    /// Packets with feedback that were sent.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
     feedback_sent: u64,
+    /// Streams that began, or continued after a lost connection.
+    #[schemars(extend("x-unit" = "connections", "x-counted" = "at the receiver"))]
     connections: u64,
+    /// Datagrams that were no packet, came from an unknown sender, or were not sealed with the key.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
     rejected: u64,
+    /// Time from the last stream's connection to the viewer's first picture; `null` if there was none.
+    #[schemars(extend("x-counted" = "at the receiver"))]
     start_up_delay_s: Option<f64>,
+    /// Stops of the display because the playout buffer was empty.
+    #[schemars(extend("x-unit" = "stops", "x-counted" = "at the receiver"))]
     hiccups: u64,
+    /// Time of all these stops, without start-up.
+    #[schemars(extend("x-counted" = "at the receiver"))]
     stalled_s: f64,
+    /// The longest of these stops.
+    #[schemars(extend("x-counted" = "at the receiver"))]
     longest_hiccup_s: f64,
+    /// Length of the media that was shown.
+    #[schemars(extend("x-counted" = "at the receiver"))]
     played_s: f64,
+    /// Counters of sealed datagrams; `null` without a key.
     sealing: Option<Counters>,
 }
 
 /// Something that happened, as a line of `--json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 struct EventLine<'a> {
+    /// `listening`, `connected`, `lost` or `finished`.
     event: &'a str,
+    /// Time since the command's start, by the monotonic clock.
     time_s: f64,
+    /// Address and port of the other end; of `listening`, those of this end.
+    #[schemars(with = "String")]
     peer: SocketAddr,
+    /// Why the connection was lost, or how it ended; `null` of other events.
     reason: Option<String>,
+}
+
+/// The JSON Schemas of lines of `hopcast stream --json`: of a sender, of a receiver, and of events.
+pub(crate) fn schemas() -> [Value; 3] {
+    [described::<SendLine>(), described::<ReceiveLine>(), described::<EventLine<'_>>()]
 }
 
 /// Shows lines: as JSON on standard output, or to people on standard error.
