@@ -5,9 +5,6 @@ use serde_json::{Map, Value};
 
 use crate::{emulate, node, probe, stream};
 
-/// The end of the help of commands that print results.
-pub(crate) const HELP: &str = "What each field of --json means: docs/results.md, or `hopcast schema --results`.";
-
 /// The JSON Schema of each document: `emulate` and `probe` have what these commands add to the fields of a run, `node` is what
 /// `hopcast node status --json` prints, and `stream_send`, `stream_receive` and `stream_event` are lines of `hopcast stream --json`.
 pub fn schemas() -> Map<String, Value> {

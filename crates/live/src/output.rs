@@ -12,6 +12,10 @@ use crate::failure::Failure;
 #[cfg(target_os = "linux")]
 use crate::platform::wait;
 
+/// The end of the help of commands that print results.
+#[cfg(target_os = "linux")]
+pub(crate) const HELP: &str = "What each field of --json means: docs/results.md, or `hopcast schema --results`.";
+
 /// How long a command waits, at most, for room for a message.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The most that a pipe with room takes at once, whole, in bytes (`PIPE_BUF` of pipe(7)).

@@ -60,7 +60,7 @@ use watch::Watch;
 /// Each node with `real = true` becomes a network namespace with an interface for each radio (wlan0) and each wire (eth0), whose
 /// frames go through the simulated radio or wire in real time; all other nodes are simulated. Needs root, or --rootless.
 #[derive(Debug, clap::Args)]
-#[command(after_help = crate::dictionary::HELP)]
+#[command(after_help = crate::output::HELP)]
 pub struct Command {
     /// The scenario.
     #[arg(value_name = "SCENARIO.toml", required_unless_present = "clean")]

@@ -50,7 +50,7 @@ pub struct Command {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// Show interfaces, routes, neighbours and counters of the router that runs in this network namespace
-    #[command(after_help = crate::dictionary::HELP)]
+    #[command(after_help = crate::output::HELP)]
     Status {
         /// As one line of JSON
         #[arg(long)]

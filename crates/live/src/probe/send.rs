@@ -21,7 +21,7 @@ use crate::platform::signals::Signals;
 ///
 /// A size is a number of bytes or has a unit (B, kB, MB, KiB, MiB); a time has one (us, ms, s).
 #[derive(Debug, clap::Args)]
-#[command(after_help = crate::dictionary::HELP)]
+#[command(after_help = crate::output::HELP)]
 pub(super) struct Arguments {
     /// The receiver, whose port is 47300 unless it is told.
     #[arg(long, value_name = "HOST[:PORT]", required_unless_present = "plan")]

@@ -32,7 +32,7 @@ const BATCH: usize = 64 << 10;
 /// The output is an MPEG transport stream in a file or a pipe, or RTP to a port of a program on this host. Packets are put in
 /// their order; what is missing is waited for as long as the playout buffer lasts. It ends with the stream.
 #[derive(Debug, clap::Args)]
-#[command(after_help = crate::dictionary::HELP)]
+#[command(after_help = crate::output::HELP)]
 pub struct Receive {
     /// The UDP address to listen at; port 6511 unless named.
     #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "0.0.0.0:6511")]

@@ -39,7 +39,7 @@ const UNANSWERED: Duration = Duration::from_secs(3);
 /// sent at the pace of its media (its program clock), a pipe as fast as the rate allows. While the receiver can't be
 /// reached, the sender tries again; a pipe then waits, RTP is dropped once it is too old.
 #[derive(Debug, clap::Args)]
-#[command(after_help = crate::dictionary::HELP)]
+#[command(after_help = crate::output::HELP)]
 pub struct Send {
     /// The receiver's UDP address; port 6511 unless named. Where a name has several, they are tried in turn.
     #[arg(long, value_name = "HOST[:PORT]")]
