@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hopcast.extensions import Extensions
     from hopcast.results import Result, run
     from hopcast.scenario import Scenario
+    from hopcast.stored import open_run
     from hopcast.sweep import Sweep, open_sweep
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Sweep",
     "__version__",
     "lab",
+    "open_run",
     "open_sweep",
     "run",
 ]
@@ -41,6 +43,7 @@ _HOMES = {
     "__version__": "hopcast._core",
     "Extensions": "hopcast.extensions",
     "Result": "hopcast.results",
+    "open_run": "hopcast.stored",
     "run": "hopcast.results",
     "Scenario": "hopcast.scenario",
     "Sweep": "hopcast.sweep",

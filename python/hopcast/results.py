@@ -122,6 +122,23 @@ class Result:
         """
         return self._table("series")
 
+    @property
+    def conversations(self) -> polars.DataFrame:
+        """Table with a row for each conversation between real nodes: packets, rate, delay, jitter, and losses by cause. Only
+        emulations have any (`hopcast.open_run`); of a simulation the table is empty.
+        """
+        return self._table("conversations")
+
+    @property
+    def rtp(self) -> polars.DataFrame:
+        """Table with a row for each stream of RTP in a conversation: loss, jitter, pictures and freezes."""
+        return self._table("rtp")
+
+    @property
+    def conversation_series(self) -> polars.DataFrame:
+        """Table of conversations over time: rate, delay, loss and freezes in each interval."""
+        return self._table("conversation_series")
+
     def jitter(self, flow: str, start_s: float, stop_s: float) -> polars.DataFrame:
         """Jitter of a flow over a part of the run, as a row for each replication: `jitter_count`, `jitter_mean_s`,
         `jitter_variance_s2` (of the sample) and `jitter_max_s` of the packets that arrived from `start_s` to
@@ -179,7 +196,11 @@ class Result:
     def __repr__(self) -> str:
         names = ", ".join(f"{flow['name']} {_rate(flow['goodput_bps'])}" for flow in self.json()["flows"])
         count = f"{len(self)} replication{'' if len(self) == 1 else 's'}"
-        return f"Result({self.scenario.name!r}, {count}: {names})"
+        return f"Result({self._name!r}, {count}: {names})"
+
+    @property
+    def _name(self) -> str:
+        return self.scenario.name
 
     def _repr_html_(self) -> str:
         from hopcast.tables import flow_table

@@ -14,11 +14,13 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 
 from conftest import Hopcast
 from declared import check
 from hopcast.fields import FIELDS, schemas
+from hopcast.stored import open_run
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="live commands need Linux"),
@@ -109,12 +111,22 @@ def test_every_field_of_an_emulation_is_declared(hopcast: Hopcast, tmp_path: Pat
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")
     ping = f"{sys.executable} -c \"import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('10.0.0.2', 9))\""
-    done = hopcast("emulate", str(scenario), "--json", "--exec", "n0", ping)
+    done = hopcast("emulate", str(scenario), "--json", "--out", str(tmp_path / "out"), "--exec", "n0", ping)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["emulation"]["programs"][0]["status"] == 0
     assert [one["to_port"] for one in document["conversations"] if one["protocol"] == "udp"] == [9]
     check(document, joined("emulate"))
+    read = open_run(tmp_path / "out")
+    for name in ("conversations", "rtp", "conversation_series"):
+        assert sorted(getattr(read, name).columns) == sorted(FIELDS[name]), name
+    row = read.conversations.filter(polars.col("to_port") == 9).row(0, named=True)
+    [one] = [one for one in document["conversations"] if one["to_port"] == 9]
+    assert {name: row[name] for name in one.keys() & row.keys()} == {
+        name: one[name] for name in one.keys() & row.keys()
+    }
+    causes = [name for name in row if name.startswith("drop_")]
+    assert sum(row[name] for name in causes) + row["held_packets"] == row["lost_packets"]
 
 
 @AS_ROOT

@@ -18,6 +18,8 @@ CALL = {
     "protocol": "udp",
     "sent_bytes": 1000,
     **{field: 0.25 for _, field, _ in CONVERSATION_COLUMNS},
+    "drops": {"queue_full": 2, "retry_limit_short": 31, "no_route": 0},
+    "held_packets": 1,
     "rtp": [STREAM],
 }
 PING = CALL | {"name": "icmp phone > server", "protocol": "icmp", "rate_bps": None, "sent_bytes": 10, "rtp": []}
@@ -47,6 +49,7 @@ def test_a_call_is_shown_with_its_freezes_over_time(tmp_path: Path) -> None:
     assert page.count("udp phone:40000 &gt; server:5004") >= 2
     assert "icmp phone &gt; server" in page
     assert "0x0000abcd" in page
+    assert "<td>retry limit short 31, queue full 2, held by a real node 1</td>" in page
     for title in ("Rate over time", "Mean one-way delay over time", "Packets lost, of those", "a picture was frozen"):
         assert title in page
 
@@ -59,6 +62,7 @@ def test_without_conversations_there_is_no_section(tmp_path: Path) -> None:
     ("change", "problem"),
     [
         ({"delay_mean_s": "long"}, "delay_mean_s = 'long': a number or null is expected"),
+        ({"drops": {"queue_full": "some"}}, "drops.queue_full = 'some': a whole number"),
         ({"sent_bytes": 0.5}, "sent_bytes = 0.5: a whole number"),
         ({"rtp": [STREAM | {"ssrc": "x"}]}, "ssrc = 'x': a whole number"),
     ],

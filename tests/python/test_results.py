@@ -151,3 +151,20 @@ def test_a_result_shows_itself(scenario: Scenario) -> None:
     result = hopcast.run(scenario)
     assert "units" in repr(result)
     assert "<table" in result._repr_html_()
+
+
+def test_written_results_are_read_as_they_were(scenario: Scenario, tmp_path: Path) -> None:
+    made = hopcast.run(scenario, replications=2, out=tmp_path)
+    read = hopcast.open_run(tmp_path)
+    for name in ("flows", "nodes", "series"):
+        assert getattr(read, name).equals(getattr(made, name)), name
+    assert read.json() == made.json()
+    assert (len(read), repr(read).startswith(f"Result('{tmp_path}', 2 replications: ")) == (2, True)
+    assert made.conversations.is_empty()
+    assert {"drop_queue_full", "delay_mean_s", "held_packets"} <= set(made.conversations.columns)
+    with pytest.raises(HopcastError, match="only emulations have conversations"):
+        read.rtp.is_empty()
+    with pytest.raises(ValueError, match="costs of 2 replications"):
+        read.costs()
+    with pytest.raises(HopcastError, match=r"run\.json"):
+        hopcast.open_run(tmp_path / "nothing")

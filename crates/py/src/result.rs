@@ -39,6 +39,21 @@ impl PyRunResult {
     fn series(&self, py: Python<'_>) -> ArrowTable {
         ArrowTable(py.detach(|| results::series_table(&self.0)))
     }
+
+    /// A row for each conversation between real nodes.
+    fn conversations(&self, py: Python<'_>) -> ArrowTable {
+        ArrowTable(py.detach(|| results::conversation_table(&self.0)))
+    }
+
+    /// A row for each stream of RTP in a conversation.
+    fn rtp(&self, py: Python<'_>) -> ArrowTable {
+        ArrowTable(py.detach(|| results::rtp_table(&self.0)))
+    }
+
+    /// Conversations over time.
+    fn conversation_series(&self, py: Python<'_>) -> ArrowTable {
+        ArrowTable(py.detach(|| results::conversation_series_table(&self.0)))
+    }
 }
 
 /// A table for whatever reads the Arrow PyCapsule interface.

@@ -358,18 +358,24 @@ def _film(folder: Path, document: dict[str, Any]) -> list[str]:
 def _run(folder: Path, document: dict[str, Any]) -> list[str]:
     from hopcast import plots
 
-    drawn = [html.figure("Goodput of each flow", svg(plots.goodput(document), "run-goodput-"))]
     talk: list[str] = []
     if "conversations" in document:
         talk = conversations.section(document, _load(load_conversation_series, folder / "conversation_series.parquet"))
     replications = len(document["provenance"].get("seeds", [None]))
-    return [
-        '<section id="run">',
-        "<h2>Flows</h2>",
+    flows = (
         f"<p>Means of {replications} replications, each ± half of its 95 % confidence interval. Curves over time are of the first.</p>"
         if replications > 1
         else "<p>One replication: no confidence intervals.</p>",
         tables.flow_table(document),
+    )
+    # An emulation may have conversations only.
+    drawn = (
+        [html.figure("Goodput of each flow", svg(plots.goodput(document), "run-goodput-"))] if document["flows"] else []
+    )
+    return [
+        '<section id="run">',
+        "<h2>Flows</h2>",
+        *(flows if document["flows"] else ("<p>The scenario has no flows, or real nodes' programs carry them.</p>",)),
         *_grid([*drawn, *_series_figures(folder, "run-")]),
         "</section>",
         *talk,

@@ -27,20 +27,30 @@ def section(document: dict[str, Any], series: polars.DataFrame | None) -> list[s
         [
             *map(escape, (one["name"], one["protocol"])),
             *(_cell(one, field, factor) for _, field, factor in CONVERSATION_COLUMNS),
+            escape(_causes(one)),
         ]
         for one in found
     ]
-    head = ["conversation", "protocol", *(name for name, _, _ in CONVERSATION_COLUMNS)]
+    head = ["conversation", "protocol", *(name for name, _, _ in CONVERSATION_COLUMNS), "packets lost, by cause"]
     return [
         '<section id="conversations">',
         "<h2>Conversations between real nodes</h2>",
-        "<p>Delays are one-way, from the device of one real node to that of the other. Lost packets were dropped on the way, whatever "
-        "the cause.</p>",
-        tables.table(head, rows, numbers=range(2, len(head))),
+        "<p>Delays are one-way, from the device of one real node to that of the other. A lost packet counts for the first cause for which "
+        "it was dropped on the way. Retry limits are losses on the air: collisions, noise, or a receiver out of range.</p>",
+        tables.table(head, rows, numbers=range(2, len(head) - 1)),
         *_rtp(found),
         *_figures(found, series),
         "</section>",
     ]
+
+
+def _causes(one: dict[str, Any]) -> str:
+    """Numbers of lost packets by cause, the largest first."""
+    causes = {name.replace("_", " "): count for name, count in one.get("drops", {}).items() if count}
+    if held := one.get("held_packets", 0):
+        causes["held by a real node"] = held
+    ordered = sorted(causes.items(), key=lambda cause: -cause[1])
+    return ", ".join(f"{name} {count}" for name, count in ordered) or "–"
 
 
 def _rtp(found: list[dict[str, Any]]) -> list[str]:

@@ -71,6 +71,9 @@ def _check_conversations(conversations: Part) -> None:
         conversation.of("sent_bytes").whole()
         for _, field, _ in CONVERSATION_COLUMNS:
             conversation.of(field).number()
+        if (drops := conversation.of("drops")).is_there:
+            for count in (*drops.fields(), conversation.of("held_packets")):
+                count.whole()
         for stream in conversation.of("rtp").elements():
             stream.of("ssrc").whole()
             for _, field, _ in RTP_COLUMNS:
@@ -129,7 +132,7 @@ def _check_origin(origin: Part, *, seeds: bool) -> None:
 
 def load_series(file: Path) -> polars.DataFrame:
     """Read the series of a run. Raises as `load_run` does."""
-    table = _read_table(file)
+    table = load_table(file)
     _check_series(file, table, texts=("flow", "node"), numbers=("seed", "time_s", *columns(table).values()))
     return table
 
@@ -140,12 +143,13 @@ CONVERSATION_SERIES = ("sent_packets", "lost_packets", "rate_bps", "delay_s", "f
 
 def load_conversation_series(file: Path) -> polars.DataFrame:
     """Read the series of an emulation's conversations. Raises as `load_run` does."""
-    table = _read_table(file)
+    table = load_table(file)
     _check_series(file, table, texts=("conversation",), numbers=("seed", "time_s", *CONVERSATION_SERIES))
     return table
 
 
-def _read_table(file: Path) -> polars.DataFrame:
+def load_table(file: Path) -> polars.DataFrame:
+    """Read a table as it is. Raises as `load_run` does."""
     import polars
 
     if not file.exists():

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
+use hopcast_sim::metrics::DropCause;
 use hopcast_sim::results::{ConversationRecord, ConversationRecords, RtpRecord};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
@@ -85,6 +86,15 @@ fn conversations(registry: &mut Registry, all: &[ConversationRecord]) {
     // One that was dropped, or is missing, may arrive all the same by another copy: these numbers can fall.
     let lost = labelled().map(|(labels, one)| (labels, Some(one.lost_packets as f64)));
     gauge(registry, "conversation_lost_packets", "Packets dropped on the way", None, lost);
+    let of_causes = labelled().flat_map(|(labels, one)| {
+        let with_cause = move |(cause, count): (DropCause, u64)| {
+            let cause = ("cause", cause.name().to_owned());
+            (labels.iter().cloned().chain([cause]).collect::<Labels>(), Some(count as f64))
+        };
+        one.drops.iter().map(with_cause)
+    });
+    let help = "Packets dropped on the way, by the first cause of each";
+    gauge(registry, "conversation_dropped_packets", help, None, of_causes);
     measure(
         registry,
         "conversation_delay_mean",
@@ -161,6 +171,7 @@ fn gauge(
 #[cfg(test)]
 mod tests {
     use hopcast_protocols::time::Duration;
+    use hopcast_sim::results::Drops;
 
     use super::super::lag::Lag;
     use super::*;
@@ -194,6 +205,8 @@ mod tests {
             received_packets: 3,
             received_bytes: 300,
             lost_packets: 2,
+            drops: Drops::default(),
+            held_packets: 2,
             in_flight_packets: 0,
             duplicate_packets: 0,
             loss_ratio: 0.4,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hopcast_sim::results::dictionary::described;
-use hopcast_sim::results::{RtpRecord, RunResult};
+use hopcast_sim::results::{ConversationRecord, RtpRecord, RunResult};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -103,6 +103,7 @@ impl Report<'_> {
                 conversation.loss_ratio * 1e2,
                 milliseconds(conversation.delay_mean_s),
             )?;
+            causes(conversation, f)?;
             conversation.rtp.iter().try_for_each(|stream| rtp(stream, f))?;
         }
         match all.len().saturating_sub(LINES) {
@@ -110,6 +111,14 @@ impl Report<'_> {
             more => writeln!(f, "{more} further conversations with fewer bytes; --json and --out have them"),
         }
     }
+}
+
+/// A line that says why packets of a conversation were lost, if any were.
+fn causes(conversation: &ConversationRecord, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let drops = conversation.drops.iter().map(|(cause, count)| (cause.name().replace('_', " "), count));
+    let held = Some(("held by a real node".to_owned(), conversation.held_packets)).filter(|&(_, count)| count > 0);
+    let texts: Vec<String> = drops.chain(held).map(|(cause, count)| format!("{cause} {count}")).collect();
+    if texts.is_empty() { Ok(()) } else { writeln!(f, "  lost: {}", texts.join(", ")) }
 }
 
 /// A line for a stream of RTP.

@@ -3,7 +3,7 @@
 use super::fec::Repair;
 use super::playout::Playout;
 use super::{
-    Arrival, Census, DropCause, FecSummary, Identified, Jitter, Ledger, Loss, Monitor, PathState, PlayerSpec,
+    Arrival, Census, DropCause, FecSummary, Identified, Jitter, Ledger, Loss, Losses, Monitor, PathState, PlayerSpec,
     PlayerSummary, RateControl, Scores, Series, Truth, Unjudged,
 };
 use crate::id::{FlowId, NodeId};
@@ -250,7 +250,17 @@ impl FlowMetrics {
     /// A datagram or a repair packet, or a part of it, was dropped. Each may be reported many times. Repair packets do
     /// not count as losses of the application.
     pub fn handle_datagram_lost(&mut self, seq: u64) {
-        self.ledger.handle_lost(seq);
+        self.ledger.handle_lost(seq, None);
+    }
+
+    /// A datagram, or a part of it, was dropped for `cause`. Only the first cause counts.
+    pub(crate) fn handle_datagram_dropped(&mut self, seq: u64, cause: DropCause) {
+        self.ledger.handle_lost(seq, Some(cause));
+    }
+
+    /// Datagrams that were lost, by cause.
+    pub(crate) fn losses(&self) -> &Losses {
+        self.ledger.losses()
     }
 
     /// The sink read a datagram that was written at `created`. Returns whether it is the first copy.
@@ -522,7 +532,7 @@ impl FlowTable {
         link: Option<(NodeId, NodeId)>,
     ) {
         let metrics = &mut self[flow];
-        metrics.handle_datagram_lost(seq);
+        metrics.handle_datagram_dropped(seq, cause);
         if metrics.monitor.is_some() {
             self.unjudged.push(Unjudged { flow, seq, loss: Loss::Dropped { cause, link } });
         }

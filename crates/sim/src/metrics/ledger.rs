@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::DropCause;
+
 /// An entry for each unsettled datagram, and for recent settled ones: a datagram that was reported as dropped may still
 /// arrive, if the frame was received and only its acknowledgement was lost.
 #[derive(Clone, Debug, Default)]
@@ -10,7 +12,7 @@ pub struct Ledger {
     base: u64,
     entries: VecDeque<Fate>,
     received: u64,
-    lost: u64,
+    lost: Losses,
     duplicates: u64,
 }
 
@@ -18,8 +20,39 @@ pub struct Ledger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     InFlight,
-    Lost,
+    /// For the first cause that was reported.
+    Lost(Option<DropCause>),
     Received,
+}
+
+/// Numbers of lost datagrams by cause.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Losses {
+    by_cause: [u64; DropCause::ALL.len()],
+    unexplained: u64,
+}
+
+impl Losses {
+    /// Those of one cause.
+    pub(crate) fn of(&self, cause: DropCause) -> u64 {
+        self.by_cause[cause as usize]
+    }
+
+    /// Those that no part of the network reported as dropped.
+    pub(crate) fn unexplained(&self) -> u64 {
+        self.unexplained
+    }
+
+    fn total(&self) -> u64 {
+        self.by_cause.iter().sum::<u64>() + self.unexplained
+    }
+
+    fn count(&mut self, cause: Option<DropCause>) -> &mut u64 {
+        match cause {
+            Some(cause) => &mut self.by_cause[cause as usize],
+            None => &mut self.unexplained,
+        }
+    }
 }
 
 /// Kind of an arrival of a datagram.
@@ -50,11 +83,11 @@ impl Ledger {
         self.base + self.entries.len() as u64 - 1
     }
 
-    /// A datagram, or a part of it without which it can't be delivered, was dropped somewhere.
-    pub(crate) fn handle_lost(&mut self, seq: u64) {
+    /// A datagram, or a part of it without which it can't be delivered, was dropped somewhere, for `cause` if that is known.
+    pub(crate) fn handle_lost(&mut self, seq: u64, cause: Option<DropCause>) {
         if let Some(fate @ Fate::InFlight) = self.entry(seq) {
-            *fate = Fate::Lost;
-            self.lost += 1;
+            *fate = Fate::Lost(cause);
+            *self.lost.count(cause) += 1;
         }
     }
 
@@ -62,9 +95,9 @@ impl Ledger {
     pub fn handle_received(&mut self, seq: u64) -> Arrival {
         match self.entry(seq) {
             Some(fate) if *fate != Fate::Received => {
-                let was_lost = *fate == Fate::Lost;
-                *fate = Fate::Received;
-                self.lost -= u64::from(was_lost);
+                if let Fate::Lost(cause) = std::mem::replace(fate, Fate::Received) {
+                    *self.lost.count(cause) -= 1;
+                }
                 self.received += 1;
                 Arrival::First
             }
@@ -78,7 +111,7 @@ impl Ledger {
     /// A datagram reached the far end, which had no use for it.
     pub(crate) fn handle_refused(&mut self, seq: u64) {
         match self.entry(seq) {
-            Some(Fate::InFlight | Fate::Lost) => self.handle_lost(seq),
+            Some(Fate::InFlight | Fate::Lost(_)) => self.handle_lost(seq, None),
             Some(Fate::Received) | None => self.duplicates += 1,
         }
     }
@@ -95,7 +128,12 @@ impl Ledger {
 
     /// Datagrams of which a part was dropped, and that did not arrive by another copy.
     pub fn lost(&self) -> u64 {
-        self.lost
+        self.lost.total()
+    }
+
+    /// The same by cause.
+    pub(crate) fn losses(&self) -> &Losses {
+        &self.lost
     }
 
     /// Further arrivals of datagrams that had arrived.
@@ -124,12 +162,12 @@ mod tests {
         assert_eq!([0; 4].map(|_| ledger.handle_sent()), [0, 1, 2, 3]);
         assert_eq!(ledger.handle_received(0), Arrival::First);
         assert_eq!(ledger.handle_received(0), Arrival::Duplicate);
-        ledger.handle_lost(0);
-        ledger.handle_lost(1);
-        ledger.handle_lost(1);
-        ledger.handle_lost(2);
+        ledger.handle_lost(0, None);
+        ledger.handle_lost(1, None);
+        ledger.handle_lost(1, None);
+        ledger.handle_lost(2, None);
         assert_eq!(ledger.handle_received(2), Arrival::First);
-        ledger.handle_lost(2);
+        ledger.handle_lost(2, None);
         assert_eq!((ledger.sent(), ledger.received(), ledger.lost(), ledger.duplicates()), (4, 2, 1, 1));
         assert_eq!(ledger.in_flight().collect::<Vec<_>>(), [3]);
     }
@@ -143,6 +181,25 @@ mod tests {
         ledger.handle_refused(1);
         ledger.handle_refused(1);
         assert_eq!((ledger.received(), ledger.lost(), ledger.duplicates()), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_loss_counts_for_its_first_cause_until_the_datagram_arrives_all_the_same() {
+        let mut ledger = Ledger::default();
+        assert_eq!([0; 3].map(|_| ledger.handle_sent()), [0, 1, 2]);
+        let counts = |ledger: &Ledger| {
+            let losses = ledger.losses();
+            let of_cause = [DropCause::QueueFull, DropCause::RetryLimitLong].map(|cause| losses.of(cause));
+            (of_cause, losses.unexplained(), ledger.lost())
+        };
+        ledger.handle_lost(0, Some(DropCause::RetryLimitLong));
+        ledger.handle_lost(0, Some(DropCause::QueueFull));
+        ledger.handle_lost(1, Some(DropCause::QueueFull));
+        ledger.handle_lost(2, None);
+        assert_eq!(counts(&ledger), ([1, 1], 1, 3));
+        ledger.handle_received(0);
+        ledger.handle_received(2);
+        assert_eq!(counts(&ledger), ([1, 0], 0, 1));
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub use counters::{Counters, DropCause};
 pub use fec::FecSummary;
 pub use flow::{FlowMetrics, FlowSpec, FlowSummary, FlowTable, TcpStatistics};
 pub use jitter::{Jitter, JitterSummary, Spread};
+pub(crate) use ledger::Losses;
 pub use ledger::{Arrival, Ledger};
 pub use monitor::{Identified, Loss, Monitor, Score, Scores, Truth, Unjudged};
 pub use path_state::{PathState, RateControl};

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::RunResult;
-use super::record::node_names;
+use super::record::{Drops, node_names};
 use super::table::Table;
+use crate::metrics::DropCause;
 use crate::metrics::conversation::{Conversation, Conversations, Interval, Key, Stream, StreamSummary};
 use crate::run::Simulation;
 use crate::scenario::model::Scenario;
@@ -56,6 +57,13 @@ pub struct ConversationRecord {
     /// node that should pass them on.
     #[schemars(extend("x-counted" = "at every node on the way"))]
     pub lost_packets: u64,
+    /// The lost packets by the first cause for which one was dropped. `retry_limit_short` and `retry_limit_long` are losses on the
+    /// air: collisions, noise, or a receiver out of range.
+    pub drops: Drops,
+    /// Those of the lost packets that a real node should have passed on and did not within 1 s. `lost_packets` is the sum of
+    /// `drops` and this number.
+    #[schemars(extend("x-counted" = "at real nodes on the way"))]
+    pub held_packets: u64,
     /// Packets that were still on their way at the end: sent = received + lost + in flight.
     #[schemars(extend("x-counted" = "at every node on the way"))]
     pub in_flight_packets: u64,
@@ -189,6 +197,7 @@ impl ConversationRecord {
     fn new(conversation: &Conversation, [from, to]: [&str; 2], simulation: &Simulation) -> Self {
         let Conversation { key, flow, first_sent, jitter, streams, .. } = conversation;
         let summary = simulation.flows()[*flow].summary(simulation.now());
+        let losses = simulation.flows()[*flow].losses();
         let first_sent_s = first_sent.as_secs_f64();
         let lasted = summary.last_arrival_s.map(|last| last - first_sent_s).filter(|&lasted| lasted > 0.0);
         let protocol = protocol(key.protocol);
@@ -204,6 +213,8 @@ impl ConversationRecord {
             received_packets: summary.received_packets,
             received_bytes: summary.received_bytes,
             lost_packets: summary.lost_packets,
+            drops: Drops::new(|cause| losses.of(cause)),
+            held_packets: losses.unexplained(),
             in_flight_packets: summary.in_flight_packets,
             duplicate_packets: summary.duplicate_packets,
             loss_ratio: summary.loss_ratio,
@@ -243,8 +254,8 @@ fn name(key: &Key, protocol: &str, [from, to]: [&str; 2]) -> String {
     }
 }
 
-/// A row for each conversation: the fields of [`ConversationRecord`].
-pub(crate) fn conversation_table(result: &RunResult) -> RecordBatch {
+/// A row for each conversation: the fields of [`ConversationRecord`], and a column `drop_<cause>` for each cause.
+pub fn conversation_table(result: &RunResult) -> RecordBatch {
     let all = records(result);
     let mut table = Table::new(result.provenance.seed, all.len());
     table.texts("name", all.iter().map(|c| &c.name));
@@ -258,6 +269,7 @@ pub(crate) fn conversation_table(result: &RunResult) -> RecordBatch {
     table.counts("received_packets", all.iter().map(|c| c.received_packets));
     table.counts("received_bytes", all.iter().map(|c| c.received_bytes));
     table.counts("lost_packets", all.iter().map(|c| c.lost_packets));
+    table.counts("held_packets", all.iter().map(|c| c.held_packets));
     table.counts("in_flight_packets", all.iter().map(|c| c.in_flight_packets));
     table.counts("duplicate_packets", all.iter().map(|c| c.duplicate_packets));
     table.numbers("loss_ratio", all.iter().map(|c| Some(c.loss_ratio)));
@@ -272,11 +284,14 @@ pub(crate) fn conversation_table(result: &RunResult) -> RecordBatch {
     table.numbers("first_sent_s", all.iter().map(|c| Some(c.first_sent_s)));
     table.numbers("first_arrival_s", all.iter().map(|c| c.first_arrival_s));
     table.numbers("last_arrival_s", all.iter().map(|c| c.last_arrival_s));
+    for cause in DropCause::ALL {
+        table.counts(&format!("drop_{}", cause.name()), all.iter().map(|c| c.drops.of(cause)));
+    }
     table.finish()
 }
 
 /// A row for each stream of RTP: the name of its `conversation` and the fields of [`RtpRecord`].
-pub(crate) fn rtp_table(result: &RunResult) -> RecordBatch {
+pub fn rtp_table(result: &RunResult) -> RecordBatch {
     let streams = || records(result).iter().flat_map(|c| c.rtp.iter().map(move |stream| (&c.name, stream)));
     let mut table = Table::new(result.provenance.seed, streams().count());
     table.texts("conversation", streams().map(|(name, _)| name));
@@ -298,7 +313,7 @@ pub(crate) fn rtp_table(result: &RunResult) -> RecordBatch {
 
 /// How conversations developed: for each interval between its first and its last packet a row with the columns of
 /// `CourseRow`.
-pub(crate) fn conversation_series_table(result: &RunResult) -> RecordBatch {
+pub fn conversation_series_table(result: &RunResult) -> RecordBatch {
     let end = Instant::START + Duration::from_secs_f64(result.cost.simulated_s);
     let courses = records(result).iter().zip(&result.series.conversations);
     let rows: Vec<CourseRow<'_>> = courses

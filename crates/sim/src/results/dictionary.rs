@@ -179,14 +179,20 @@ fn tables() -> [(&'static str, Columns); 6] {
         let cells = cells.map(|(name, schema)| (name.to_owned(), schema.clone()));
         [("seed".to_owned(), seed.clone())].into_iter().chain(cells).collect()
     };
-    let node = described::<NodeRecord>();
+    let drops = |schema: &Value| -> Columns {
+        let causes = fields_of(&schema["properties"]["drops"]).map(|(cause, schema)| {
+            let mut schema = schema.clone();
+            schema["description"] =
+                format!("Packets dropped: {}", schema["description"].as_str().unwrap_or_default()).into();
+            (format!("drop_{cause}"), schema)
+        });
+        causes.collect()
+    };
+    let [node, conversation] = [described::<NodeRecord>(), described::<ConversationRecord>()];
     let mut nodes = columns(&node);
-    nodes.extend(fields_of(&node["properties"]["drops"]).map(|(cause, schema)| {
-        let mut schema = schema.clone();
-        schema["description"] =
-            format!("Packets dropped: {}", schema["description"].as_str().unwrap_or_default()).into();
-        (format!("drop_{cause}"), schema)
-    }));
+    nodes.extend(drops(&node));
+    let mut conversations = columns(&conversation);
+    conversations.extend(drops(&conversation));
     nodes.extend(fields_of(&described::<RadioRecord>()).map(|(counter, schema)| {
         let mut list = schema.clone();
         list["type"] = json!(["array", "null"]);
@@ -201,7 +207,7 @@ fn tables() -> [(&'static str, Columns); 6] {
         ("flows", columns(&described::<FlowRecord>())),
         ("nodes", nodes),
         ("series", columns(&described::<SeriesRow<'_>>())),
-        ("conversations", columns(&described::<ConversationRecord>())),
+        ("conversations", conversations),
         ("rtp", rtp),
         ("conversation_series", columns(&described::<CourseRow<'_>>())),
     ]

@@ -10,7 +10,7 @@ mod series;
 mod table;
 
 pub use conversation::{ConversationRecord, ConversationRecords, RtpRecord};
-pub(crate) use conversation::{conversation_series_table, conversation_table, rtp_table};
+pub use conversation::{conversation_series_table, conversation_table, rtp_table};
 pub use cost::{Cost, Meter, Spent};
 pub use output::{OutputError, check_folder, write_tables, write_text};
 pub use record::{Drops, FlowRecord, NodeRecord, Provenance, RadioRecord, Totals};

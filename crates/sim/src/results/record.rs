@@ -171,11 +171,21 @@ impl RadioRecord {
     }
 }
 
-/// Packets dropped at one node, in the order of [`DropCause::ALL`]; a map from the causes' names in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Dropped packets, in the order of [`DropCause::ALL`]; a map from the causes' names in JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops([u64; DropCause::ALL.len()]);
 
 impl Drops {
+    /// The packets that `count` says for each cause.
+    pub(super) fn new(count: impl Fn(DropCause) -> u64) -> Self {
+        Self(DropCause::ALL.map(count))
+    }
+
+    /// Causes with drops, and their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (DropCause, u64)> + '_ {
+        DropCause::ALL.into_iter().zip(self.0).filter(|&(_, count)| count > 0)
+    }
+
     /// Of one cause.
     pub fn of(&self, cause: DropCause) -> u64 {
         self.0[cause as usize]
@@ -287,7 +297,7 @@ pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRec
             routing_bytes: host.routing_bytes,
             arp_requests: host.arp_requests,
             arp_replies: host.arp_replies,
-            drops: Drops(DropCause::ALL.map(|cause| host[cause])),
+            drops: Drops::new(|cause| host[cause]),
             rts_sent: sum(|mac| mac.rts_sent),
             cts_sent: sum(|mac| mac.cts_sent),
             ack_sent: sum(|mac| mac.ack_sent),

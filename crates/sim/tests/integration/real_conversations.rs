@@ -3,6 +3,7 @@
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::address::ip_address;
 use hopcast_sim::id::NodeId;
+use hopcast_sim::metrics::DropCause;
 use hopcast_sim::results::{ConversationRecord, ConversationRecords, Replication, Spent};
 use hopcast_sim::run::Delivery;
 use hopcast_sim::scenario::Scenario;
@@ -78,6 +79,10 @@ fn counts(record: &ConversationRecord) -> [u64; 4] {
     [record.sent_packets, record.received_packets, record.lost_packets, record.in_flight_packets]
 }
 
+fn causes(record: &ConversationRecord) -> Vec<(DropCause, u64)> {
+    record.drops.iter().collect()
+}
+
 #[test]
 fn a_conversation_over_a_simulated_router_is_a_row_of_the_results() {
     let (scenario, _) = emulation_of(line(""));
@@ -109,8 +114,28 @@ fn a_conversation_over_a_simulated_router_is_a_row_of_the_results() {
     assert!((2e-4..2e-3).contains(&delay), "{delay}");
     assert_eq!(call.delay_p99_s.map(|p99| p99 >= delay), Some(true));
     assert_eq!((lost.name.as_str(), counts(lost), lost.rate_bps), ("udp a:40000 > c:5005", [1, 0, 1, 0], None));
+    assert_eq!((causes(lost), lost.held_packets), (vec![(DropCause::RetryLimitShort, 1)], 0));
     assert_eq!((other.name.as_str(), counts(other), other.from_port), ("89 a > c", [1, 1, 0, 0], None));
     assert_eq!(records.unlisted_packets, 0);
+}
+
+#[test]
+fn losses_are_counted_by_cause_for_each_conversation() {
+    let (scenario, _) = emulation_of(line(""));
+    let records = conversations(&scenario, |run| {
+        send(run, [0, 2], &packet(UDP, (0, 0, false), &datagram([1, 2], b"")));
+        for id in 0..300 {
+            send(run, [0, 1], &packet(UDP, (id, 0, false), &datagram([3, 4], &[0; 1000])));
+        }
+        deliveries(run);
+    });
+    let [air, burst] = &records.conversations[..] else { panic!("two: {records:?}") };
+    assert_eq!(causes(air), [(DropCause::RetryLimitShort, 1)]);
+    let [(DropCause::QueueFull, full)] = causes(burst)[..] else { panic!("one cause: {burst:?}") };
+    assert!(full > 0 && burst.received_packets > 0, "{burst:?}");
+    assert_eq!((full, burst.lost_packets + burst.received_packets), (burst.lost_packets, 300));
+    let json = serde_json::to_value(burst).expect("plain data");
+    assert_eq!((&json["drops"]["queue_full"], &json["drops"]["no_route"]), (&json!(full), &json!(0)));
 }
 
 #[test]
@@ -151,6 +176,7 @@ fn a_real_router_passes_on_or_loses() {
     });
     let [record] = &records.conversations[..] else { panic!("one: {records:?}") };
     assert_eq!(counts(record), [3, 2, 1, 0]);
+    assert_eq!((causes(record), record.held_packets), (vec![], 1));
     // From the first real host to the last one.
     assert!((0.1..0.11).contains(&record.delay_mean_s.expect("two arrived")));
 }
