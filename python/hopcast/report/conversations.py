@@ -25,19 +25,19 @@ def section(document: dict[str, Any], series: polars.DataFrame | None) -> list[s
         return []
     rows = [
         [
-            *map(escape, (one["name"], one["protocol"])),
+            escape(one["name"]),
             *(_cell(one, field, factor) for _, field, factor in CONVERSATION_COLUMNS),
             escape(_causes(one)),
         ]
         for one in found
     ]
-    head = ["conversation", "protocol", *(name for name, _, _ in CONVERSATION_COLUMNS), "packets lost, by cause"]
+    head = ["conversation", *(name for name, _, _ in CONVERSATION_COLUMNS), "lost, by cause"]
     return [
         '<section id="conversations">',
         "<h2>Conversations between real nodes</h2>",
         "<p>Delays are one-way, from the device of one real node to that of the other. A lost packet counts for the first cause for which "
         "it was dropped on the way. Retry limits are losses on the air: collisions, noise, or a receiver out of range.</p>",
-        tables.table(head, rows, numbers=range(2, len(head) - 1)),
+        tables.table(head, rows, numbers=range(1, len(head) - 1)),
         *_rtp(found),
         *_figures(found, series),
         "</section>",
