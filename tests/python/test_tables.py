@@ -13,7 +13,7 @@ import hopcast as package
 from conftest import TOML, Hopcast
 from hopcast.cli.tables import print_comparison, print_rows, print_sensitivity
 from hopcast.compare import Comparison, Line, Run
-from hopcast.lab.rows import Sample, claim
+from hopcast.lab.rows import Sample, claim, value
 from hopcast.lab.sensitivity import Sensitivity
 
 NAMES = [f"download-of-a-film-from-the-box-to-the-{whom}" for whom in ("laptop", "screen")]
@@ -90,6 +90,18 @@ def test_a_terminal_as_wide_as_a_table_folds_nothing(
     monkeypatch.setenv("FORCE_COLOR", "1")
     print_rows(rows)
     assert re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out) == piped
+
+
+def test_measured_values_are_printed_where_an_experiment_has_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        claim("X", "a", "b", "", SAMPLE, low=1.0),
+        value("X", "folded", "b", "", SAMPLE),
+        value("Y", "own", "b", "", SAMPLE),
+    ]
+    print_rows(rows)
+    printed = [line[1] for line in cells(capsys.readouterr().out) if len(line) > 1]
+    assert "own" in printed
+    assert "folded" not in printed
 
 
 @pytest.mark.parametrize(("is_terminal", "places"), [("", 80), ("1", 80), ("1", 40)])

@@ -91,12 +91,13 @@ def print_comparison(comparison: Comparison) -> None:
 
 
 def print_rows(rows: list[Row]) -> None:
-    """Print findings of studies: a row for each number or claim of a paper, without values that are only
-    measured.
+    """Print findings of studies: a row for each number or claim of a paper. Values that are only measured follow if an
+    experiment has nothing else: its paper then says nothing of them, or there is none.
     """
     lines: list[list[str | Text]] = []
+    compared = {row.experiment for row in rows if row.verdict != "measured"}
     for row in rows:
-        if row.verdict != "measured":
+        if row.verdict != "measured" or row.experiment not in compared:
             verdict = Text(row.verdict, style=VERDICT_STYLES[row.verdict])
             lines.append([row.experiment, row.case, row.metric, row.paper_text(), row.measured_text(), verdict])
     _print(("id", "case", "metric", "paper", "measured", "verdict"), lines, numbers=(3, 4))
