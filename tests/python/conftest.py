@@ -19,6 +19,8 @@ import pytest
 from hopcast import Scenario
 
 ROOT = Path(__file__).parents[2]
+PATIENCE_S = 300.0
+"""A command takes longer only if it hangs: on a busy machine one of ten seconds took over a minute."""
 
 # Tests interrupt programs, which ignore what they are started with ignored: Ctrl-C in the background of a shell, SIGHUP under nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -111,7 +113,12 @@ def hopcast() -> Hopcast:
 
     def call(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command(*arguments), capture_output="stdout" not in options, text=True, timeout=60, check=False, **options
+            command(*arguments),
+            capture_output="stdout" not in options,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+            **options,
         )
 
     return call

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from scipy.stats import qmc
 
 import hopcast as package
-from conftest import TOML, Hopcast, command
+from conftest import PATIENCE_S, TOML, Hopcast, command
 from hopcast import Scenario, Sweep, open_sweep, run
 from hopcast.lab.executor import Run
 from hopcast.statistics import ci95, mean
@@ -224,7 +224,7 @@ def test_ctrl_c_keeps_what_has_finished(asked: Path) -> None:
     process = subprocess.Popen(command("sweep", asked, "--out", out), stderr=subprocess.PIPE, text=True)
     started(out, 4)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=PATIENCE_S)
     result = open_sweep(out)
     finished = result.document["counts"]["finished"]
     assert process.returncode == 130

@@ -247,7 +247,7 @@ def _experiment(experiment: Experiment, rows: Sequence[Row], verdict: str, amoun
     return [
         f'<section id="{experiment.id}">',
         f"<h2>{experiment.id} · {escape(experiment.title)} {html.verdict(verdict)}</h2>",
-        f"<p>{escape(experiment.paper)}</p>",
+        f"<p>{html.prose(experiment.paper)}</p>",
         *_grid(drawn),
         *(["<ul>", *notes, "</ul>"] if notes else []),
         *cells,
