@@ -1,7 +1,7 @@
 """Calls `server.py` by WebRTC (aiortc), and sends a moving picture of 320 x 240 points, 30 times a second.
 
 Run:      python phone.py HOST SECONDS
-Needs:    aiortc (`pip install 'hopcast[webrtc]'`)
+Needs:    aiortc (`pip install aiortc`)
 """
 
 import asyncio

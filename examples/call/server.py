@@ -1,7 +1,7 @@
 """Answers a WebRTC call by aiortc, and says what it has received.
 
 Run:      python server.py [FILE]: waits for `phone.py` at port 8080, and writes what it counted to FILE or to standard output
-Needs:    aiortc (`pip install 'hopcast[webrtc]'`)
+Needs:    aiortc (`pip install aiortc`)
 """
 
 import asyncio
