@@ -36,6 +36,11 @@ fn iperf3_counts_the_packets_and_losses_of_its_conversation_over_a_real_router()
         return;
     }
     let iperf: Value = serde_json::from_str(&fs::read_to_string(path).expect("iperf3 has written")).expect("JSON");
+    // Its one greeting over UDP is lost in a run of 25: then it measures nothing, and says so.
+    if let Some(error) = iperf["error"].as_str() {
+        println!("iperf3 measured nothing: {error}");
+        return;
+    }
     let (sum, result) = (&iperf["end"]["sum"], object(&output));
     let udp = conversation(&result, "n0", "n2", 5201);
     assert_eq!(udp["protocol"], "udp");
