@@ -238,11 +238,20 @@ class Placement(TypedDict, total=False):
     width: Quantity
 
 
+class Channel(TypedDict, total=False):
+    """Channel number in the standard's band, or a table with the number of the primary channel and the width. Its
+    centre is the default of the propagation model's frequency.
+    """
+
+    number: int
+    width: Quantity
+
+
 class NodeRadio(TypedDict, total=False):
     """Radios of the nodes, where they differ from `radio`."""
 
     basic_rate: Quantity
-    channel: int
+    channel: int | Channel
     data_rate: Quantity
     network: str
     tx_power: Quantity
@@ -324,6 +333,16 @@ class Nodes(TypedDict, total=False):
     socket_buffer: Quantity
 
 
+class Aggregation(TypedDict, total=False):
+    """What data frames of 802.11n and later aggregate."""
+
+    ampdu: Quantity
+    amsdu: Quantity
+    attempts: int | Literal["off"]
+    block_ack: int | Literal["off"]
+    lifetime: Quantity
+
+
 class Errors(TypedDict, total=False):
     """Losses in addition to those of `reception`."""
 
@@ -384,15 +403,19 @@ class Radio(TypedDict, total=False):
     """Defaults for the radio of every node."""
 
     adjacent_channel_rejection: Quantity
+    aggregation: Aggregation
     association: Literal["implicit", "passive", "active"]
+    band: Quantity
     basic_rate: Quantity
     beacon_interval: Quantity
     capture: Quantity
     carrier_sense_threshold: Quantity
-    channel: int
+    channel: int | Channel
+    coding: Literal["bcc", "ldpc"]
     data_rate: Quantity
     edca: Literal["off", "2012", "2020"]
     errors: Errors
+    guard_interval: Quantity
     interference_floor: Quantity
     mtu: Quantity
     noise_figure: Quantity
@@ -406,5 +429,9 @@ class Radio(TypedDict, total=False):
     reception: Literal["threshold", "sinr"]
     retry_limit: RetryLimit
     rts_threshold: Quantity
-    standard: Literal["802.11", "802.11b", "802.11a", "802.11g", "802.11a-turbo", "wavelan"]
+    spatial_streams: int
+    standard: Literal[
+        "802.11", "802.11b", "802.11a", "802.11g", "802.11a-turbo", "wavelan", "802.11n", "802.11ac", "802.11ax"
+    ]
     tx_power: Quantity
+    txop: Quantity

@@ -87,7 +87,8 @@ def hint(path: str, entry: dict[str, Any], classes: dict[str, str]) -> str:
     if entry.get("x-free"):
         return "Mapping[str, Any]"
     if tables(entry):
-        return declare(path, entry, classes)
+        name = declare(path, entry, classes)
+        return f"int | {name}" if "x-short" in entry else name
     if words(entry):
         return f"Literal[{', '.join(json.dumps(word) for word in words(entry))}]"
     if "x-steps" in entry:
@@ -95,7 +96,10 @@ def hint(path: str, entry: dict[str, Any], classes: dict[str, str]) -> str:
         return f"{one} | Sequence[tuple[Quantity, {one}]]"
     if "x-quantity" in entry:
         return "Quantity | Sequence[Quantity]" if "items" in entry else "Quantity"
-    return {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}[entry["type"]]
+    plain = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}
+    if "x-or" in entry:
+        return f"int | Literal[{', '.join(json.dumps(word) for word in entry['x-or'])}]"
+    return plain[entry["type"]]
 
 
 def union(hints: list[str]) -> str:
@@ -112,7 +116,7 @@ def tables(entry: dict[str, Any]) -> list[dict[str, Any]]:
     if entry.get("type") == "array":
         entry = entry.get("items", {})
     kinds = entry.get("oneOf", [entry])
-    return [kind for kind in kinds if kind.get("type") == "object" and not kind.get("x-free")]
+    return [kind for kind in kinds if (kind.get("type") == "object" or "x-short" in kind) and not kind.get("x-free")]
 
 
 def words(entry: dict[str, Any]) -> list[str]:

@@ -121,6 +121,10 @@ pub enum FrameKind {
     Data,
     /// Management.
     Management,
+    /// Block acknowledgment.
+    BlockAck,
+    /// Request for a block acknowledgment.
+    BlockAckRequest,
 }
 
 impl FrameKind {
@@ -135,9 +139,17 @@ impl FrameKind {
     /// Bytes that a QoS data frame adds to those of a data frame: QoS Control (9.2.4.5).
     pub const QOS_CONTROL_OCTETS: u32 = 2;
 
+    /// Length of a request for a block acknowledgment with FCS (9.3.1.7).
+    pub const BLOCK_ACK_REQUEST_OCTETS: u32 = 24;
+
+    /// Length of a compressed block acknowledgment for a window of this number of MPDUs, with FCS (9.3.1.8.2): 64 or 256 bits.
+    pub const fn block_ack_octets(window: u32) -> u32 {
+        if window <= 64 { 32 } else { 56 }
+    }
+
     /// Whether it answers a frame, rather than to carry something.
     pub(crate) const fn is_answer(self) -> bool {
-        matches!(self, Self::Cts | Self::Ack)
+        matches!(self, Self::Cts | Self::Ack | Self::BlockAck)
     }
 }
 

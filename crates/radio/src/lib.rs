@@ -78,7 +78,7 @@
 //!             match output {
 //!                 Output::Transmit(()) => {
 //!                     let (frame, packet) = station.on_air();
-//!                     if let Some(started) = self.medium.transmit(frame, packet, now) {
+//!                     if let Some(started) = self.medium.transmit(frame, packet, None, now) {
 //!                         self.edges.insert((started.leading, Rank::Leading, started.number), started.id);
 //!                         self.edges.insert((started.trailing, Rank::Trailing, started.number), started.id);
 //!                     }
@@ -121,7 +121,7 @@
 //!                 let id = self.edges.remove(&next).expect("it was just seen");
 //!                 let mut edge = self.medium.trailing(id);
 //!                 loop {
-//!                     let progress = self.medium.follow_trailing(id, &mut edge, after, |transmission, link, now, outcome, idle| {
+//!                     let progress = self.medium.follow_trailing(id, &mut edge, after, |transmission, link, now, outcome, _, idle| {
 //!                         let (dcf, frame) = (&mut self.stations[link.receiver.0 as usize], &transmission.frame);
 //!                         match outcome {
 //!                             ReceptionOutcome::Frame(start) => dcf.handle_frame(frame, start, now),
@@ -204,6 +204,7 @@
 //! assert!(counters.data_sent > 20 && counters.data_sent - counters.ack_timeouts == 20);
 //! ```
 
+pub mod aggregate;
 pub mod errors;
 pub mod fading;
 pub mod frame;

@@ -1,7 +1,10 @@
 //! A frame on the air, and its counters.
 
+use std::rc::Rc;
+
 use hopcast_protocols::time::Instant;
 
+use crate::aggregate::{Body, Mpdu};
 use crate::frame::Header;
 use crate::phy::ModulationClass;
 use crate::units::Power;
@@ -33,6 +36,8 @@ pub struct Transmission<P> {
     pub frame: Header,
     /// Its packet.
     pub packet: Option<P>,
+    /// What it carries where that is not one packet.
+    pub body: Option<Rc<Body<P>>>,
     /// Time when its first bit left the transmitter.
     pub start: Instant,
     /// Number in the order of transmissions of this run, from zero.
@@ -51,6 +56,16 @@ pub struct Transmission<P> {
     pub(crate) leading: u32,
     /// The link that the trailing edge reaches next.
     pub(crate) trailing: u32,
+}
+
+impl<P> Transmission<P> {
+    /// Its MPDUs under an agreement, if it has such.
+    pub fn mpdus(&self) -> Option<&[Mpdu<P>]> {
+        match self.body.as_deref() {
+            Some(Body::Mpdus(mpdus)) => Some(mpdus),
+            _ => None,
+        }
+    }
 }
 
 /// Sums over all receivers.

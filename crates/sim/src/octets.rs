@@ -1,5 +1,7 @@
 //! A frame of the simulation as bytes: radiotap, 802.11, LLC/SNAP, IPv4 with UDP, TCP or DCCP, or ARP, frame check sequence.
 
+mod body;
+
 use std::rc::Rc;
 
 use hopcast_protocols::routing::Encapsulation;
@@ -8,8 +10,8 @@ use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Frame, FrameKind};
 use hopcast_radio::medium::Link;
 use hopcast_radio::phy::{ChannelWidth, ModulationClass, TxVector};
-use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs, management};
-use hopcast_wire::radiotap::{Channel, ChannelFlags};
+use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, management};
+use hopcast_wire::radiotap::{AmpduStatus, Channel, ChannelFlags};
 use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiotap, tcp, udp};
 
 use crate::address::{BSSID, ip_address, mac_address, wire_address};
@@ -43,7 +45,9 @@ impl Encoder {
         // A propagation with a carrier of its own has that on the channel of `radio`.
         let station = |station: &Station<'_>| {
             let own = station.config.frequency;
-            let frequency = if own == radio.channel { carrier } else { own };
+            let centre = if own == radio.channel { carrier } else { own };
+            // What a capture tells of a wide channel is its primary one.
+            let frequency = centre - own + station.config.primary;
             // A float to integer cast saturates.
             (libm::round(frequency / 1e6) as u16, station.role)
         };
@@ -60,9 +64,9 @@ impl Encoder {
     /// The bytes of `frame`, whose first bit left or arrived at `start`.
     pub(crate) fn encode(&mut self, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) -> &[u8] {
         self.octets.clear();
-        self.push_radiotap(frame, start, received);
+        self.push_radiotap(frame, None, start, received);
         let frame_start = self.octets.len();
-        self.push_header(frame);
+        self.push_header(frame, false);
         match frame.payload.as_deref() {
             Some(Sdu::Management(management)) => {
                 let travelled = received.map_or(Duration::ZERO, |link| link.delay);
@@ -72,29 +76,37 @@ impl Encoder {
             Some(sdu) => self.push_sdu(sdu, frame),
             None => {}
         }
-        self.octets.extend([0; fcs::LEN]);
-        fcs::fill(&mut self.octets[frame_start..]);
-        debug_assert_eq!((self.octets.len() - frame_start) as u32, frame.octets, "the air counted other octets");
-        &self.octets
+        self.finish(frame_start, frame.octets)
     }
 
-    fn push_radiotap(&mut self, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) {
+    fn push_radiotap(
+        &mut self,
+        frame: &Frame<Rc<Sdu>>,
+        ampdu: Option<AmpduStatus>,
+        start: Instant,
+        received: Option<&Link>,
+    ) {
         let (frequency, _) = self.stations[frame.transmitter.0 as usize];
+        let modulation = body::modulation(frame.vector);
         let repr = radiotap::Repr {
             tsft: Some((start + frame.header).as_nanos() / 1_000),
             flags: Some(radiotap_flags(frame.vector)),
-            rate: u8::try_from(frame.vector.data_rate().as_kbps() / 500).ok(),
+            rate: match modulation {
+                Some(_) => None,
+                None => u8::try_from(frame.vector.data_rate().as_kbps() / 500).ok(),
+            },
             channel: Some(Channel { frequency, flags: channel_flags(frequency, frame.vector) }),
             // A float to integer cast saturates.
             antenna_signal: received.filter(|_| self.has_power).map(|link| libm::round(link.power.as_dbm()) as i8),
-            modulation: None,
-            ampdu: None,
+            modulation,
+            ampdu,
         };
         let room = self.grow(repr.buffer_len());
         repr.emit(&mut radiotap::Packet::new_unchecked(room));
     }
 
-    fn push_header(&mut self, frame: &Frame<Rc<Sdu>>) {
+    /// `has_amsdu`: its body is an A-MSDU.
+    fn push_header(&mut self, frame: &Frame<Rc<Sdu>>, has_amsdu: bool) {
         // The field holds whole microseconds, 15 bits of them (9.2.4.2).
         let duration = (frame.duration.as_nanos() / 1_000).min(32_767) as u16;
         let receiver = destination(frame);
@@ -111,9 +123,14 @@ impl Encoder {
                 subtype: if frame.priority.is_some() { DataSubtype::QosData } else { DataSubtype::Data },
                 addressing: self.addressing(frame),
                 sequence_control,
-                qos_control: frame.priority.map_or(0, |priority| qos_control(priority, frame.receiver.is_some())),
+                qos_control: frame.priority.map_or(0, |priority| {
+                    qos_control(priority, frame.receiver.is_some()) | u16::from(has_amsdu) << AMSDU_PRESENT
+                }),
                 ht_control: None,
             },
+            FrameKind::BlockAck | FrameKind::BlockAckRequest => {
+                body::control_header(frame.kind, flags, duration, [receiver, transmitter])
+            }
             FrameKind::Management => ieee80211::Repr::Management {
                 flags,
                 duration,
@@ -345,6 +362,9 @@ fn channel_flags(frequency: u16, vector: TxVector) -> ChannelFlags {
             }
         }
 }
+
+/// A-MSDU Present in QoS Control (9.2.4.5.9).
+const AMSDU_PRESENT: u32 = 7;
 
 /// QoS Control of a station that is no access point (9.2.4.5): TID, normal or no acknowledgement, and a TXOP duration of zero:
 /// it asks for none.

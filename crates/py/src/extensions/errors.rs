@@ -71,5 +71,7 @@ fn kind(kind: FrameKind) -> &'static str {
         FrameKind::Ack => "ack",
         FrameKind::Data => "data",
         FrameKind::Management => "management",
+        FrameKind::BlockAck => "block-ack",
+        FrameKind::BlockAckRequest => "block-ack-request",
     }
 }

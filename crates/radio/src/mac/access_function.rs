@@ -8,6 +8,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use super::backoff::{Backoff, Timing};
 use super::config::{AccessRules, Config};
 use super::edca::{AccessCategory, EdcaParameters, UserPriority};
+use super::originator::Originator;
 use super::outputs::Outputs;
 use super::{DropCause, Output};
 use crate::frame::{FrameKind, Payload, StationId};
@@ -30,6 +31,8 @@ pub(super) struct AccessFunction<P> {
     pub(super) txop_limit: Duration,
     /// Management frames that go before what is in the queue; none at a station that has never had one.
     ahead: Option<Box<Ahead<P>>>,
+    /// What is outstanding behind the frame in hand; at stations that aggregate.
+    pub(super) originator: Option<Box<Originator<P>>>,
 }
 
 /// Management frames that wait, the oldest first.
@@ -51,6 +54,14 @@ pub(super) struct OutgoingMpdu<P> {
     pub(super) sequence: u32,
     /// Of a QoS frame.
     pub(super) priority: Option<UserPriority>,
+    /// Whether it goes under a block acknowledgment agreement.
+    pub(super) is_under_agreement: bool,
+    /// Bytes of the frame of the present attempt: its own, or those of an A-MPDU.
+    pub(super) psdu_octets: u32,
+    /// When it was taken from the interface queue.
+    pub(super) taken_at: Instant,
+    /// The other packets of its A-MSDU.
+    pub(super) more: Box<[P]>,
     /// Of the present attempt.
     pub(super) rate: TxVector,
     /// Attempts that were not acknowledged.
@@ -92,7 +103,17 @@ impl<P: Payload> AccessFunction<P> {
 
     fn new(timing: Timing, category: AccessCategory, txop_limit: Duration, config: &Config) -> Self {
         let queue = InterfaceQueue::new(config.queue_discipline, config.queue_packets);
-        Self { backoff: Backoff::new(timing), current: None, following: None, queue, category, txop_limit, ahead: None }
+        let standard = config.phy.standard();
+        Self {
+            backoff: Backoff::new(timing),
+            current: None,
+            following: None,
+            queue,
+            category,
+            txop_limit,
+            ahead: None,
+            originator: config.aggregation.map(|limits| Box::new(Originator::new(limits, standard))),
+        }
     }
 
     /// The frame in hand.
@@ -174,10 +195,11 @@ impl<P: Payload> AccessFunction<P> {
 
     /// All packets that it holds: the one in hand, then those after it.
     pub(super) fn held(&self) -> impl Iterator<Item = &P> {
-        let taken = self.current.iter().chain(&self.following);
         let ahead = self.ahead.iter().flat_map(|ahead| &ahead.0);
         let waiting = ahead.chain(self.queue.iter()).map(|(_, payload)| payload);
-        taken.map(|outgoing| &outgoing.payload).chain(waiting)
+        let outstanding = self.originator.iter().flat_map(|originator| originator.held());
+        let current = self.current.iter().flat_map(OutgoingMpdu::packets);
+        current.chain(outstanding).chain(self.following.iter().map(|outgoing| &outgoing.payload)).chain(waiting)
     }
 }
 
@@ -218,7 +240,7 @@ impl<P: Payload> OutgoingMpdu<P> {
     pub(super) fn is_behind_rts(&self, config: &Config) -> bool {
         self.receiver.is_some()
             && config.acknowledgements
-            && (config.rts_threshold.is_some_and(|threshold| self.octets > threshold)
+            && (config.rts_threshold.is_some_and(|threshold| self.psdu_octets > threshold)
                 || config.is_rts_protected(self.rate))
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::edca::EdcaParameters;
+use super::originator::Aggregation;
 use crate::frame::StationId;
 use crate::phy::{ModulationClass, Phy, TxVector};
 use crate::queue::Discipline;
@@ -36,7 +37,9 @@ pub struct Config {
     pub protection: Protection,
     /// The parameters of the four access categories, in the order of [`super::edca::AccessCategory::ALL`]; `None`: DCF.
     pub edca: Option<[EdcaParameters; 4]>,
-    /// Length of MPDUs in bytes above which RTS/CTS precede unicast data frames; `None`: never.
+    /// What goes under block acknowledgment agreements: all unicast data with [`Self::edca`]; `None`: nothing.
+    pub aggregation: Option<Aggregation>,
+    /// Length of PSDUs in bytes above which RTS/CTS precede unicast data frames; `None`: never.
     pub rts_threshold: Option<u32>,
     /// Attempts at a frame no longer than the RTS threshold, and at an RTS (dot11ShortRetryLimit).
     pub short_retry_limit: u32,
@@ -106,6 +109,7 @@ impl Config {
             acknowledgements: phy.standard().acknowledges(),
             protection: Protection::None,
             edca: None,
+            aggregation: None,
             rts_threshold: None,
             short_retry_limit: Self::DEFAULT_SHORT_RETRY_LIMIT,
             long_retry_limit: Self::DEFAULT_LONG_RETRY_LIMIT,

@@ -10,33 +10,43 @@
 //! An RTS goes at the basic rate if the receiver of the data understands it, else at a mandatory rate below; rate control
 //! lowers it with each RTS that is not answered.
 //!
-//! Limits: no fragmentation of MSDUs, no power management, no block acknowledgement. A station's retry counters are those of
+//! Stations of 802.11n and later aggregate, under block acknowledgment agreements ([`Aggregation`]).
+//!
+//! Limits: no fragmentation of MSDUs, no power management. A station's retry counters are those of
 //! the frame in hand, so a window that ends at a limit ends with its frame.
 
 mod access_function;
 pub mod association;
 mod backoff;
+mod block_ack;
 mod config;
 mod duplicate;
 pub mod edca;
 mod nav;
+mod originator;
 mod outputs;
 mod rates;
+mod recipient;
 mod sequence;
 #[cfg(test)]
 mod tests;
 
+use std::rc::Rc;
+
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 
+use crate::aggregate::Body;
 pub use crate::frame::{Frame, FrameKind, Header, Payload, StationId};
 use crate::phy::{Phy, TxVector};
 use crate::queue::Reason;
 use access_function::{AccessFunction, OutgoingMpdu};
+use block_ack::BlockAcks;
 pub use config::{AccessRules, Config, Protection};
 use duplicate::DuplicateCache;
 use edca::{AccessCategory, UserPriority};
 use nav::Nav;
+pub use originator::Aggregation;
 use outputs::Outputs;
 use rates::{ControlResponse, Rates, rts_rate};
 pub use rates::{control_response_rate, dsss_rate};
@@ -76,6 +86,10 @@ pub enum Output<P, F = (), R = ()> {
     Transmit(F),
     /// Deliver this packet; it came from this station.
     Deliver(R, StationId),
+    /// Deliver this packet, which came from this station under an agreement, in a frame just now or before.
+    Released(P, StationId),
+    /// This packet, from this station, came too late to be delivered, and is acknowledged all the same.
+    Late(P, StationId),
     /// The packet was acknowledged, or sent where no acknowledgement is expected.
     Sent(P),
     /// The station treats the packet as acknowledged because of the ACK of an earlier frame that came after its timeout:
@@ -85,6 +99,8 @@ pub enum Output<P, F = (), R = ()> {
     Dropped(P, DropCause, Option<StationId>),
     /// The station in promiscuous mode has overheard this packet, from the first station to the second.
     Overheard(R, StationId, StationId),
+    /// The same of a packet under an agreement.
+    OverheardInBody(P, StationId, StationId),
 }
 
 /// Free places in a queue of an interface.
@@ -113,13 +129,19 @@ pub struct Counters {
     pub cts_sent: u64,
     /// See [`Self::rts_sent`].
     pub ack_sent: u64,
-    /// See [`Self::rts_sent`]; repetitions included.
+    /// See [`Self::rts_sent`]; repetitions included. Each MPDU of an A-MPDU counts.
     pub data_sent: u64,
     /// See [`Self::rts_sent`]; repetitions included.
     pub management_sent: u64,
+    /// See [`Self::rts_sent`].
+    pub block_ack_sent: u64,
+    /// See [`Self::rts_sent`].
+    pub block_ack_requests_sent: u64,
+    /// A-MPDUs of two MPDUs or more put on the air.
+    pub ampdus_sent: u64,
     /// RTS without CTS.
     pub cts_timeouts: u64,
-    /// Data without ACK.
+    /// Data without ACK, or block acknowledgment.
     pub ack_timeouts: u64,
     /// Data frames received again because an ACK was lost.
     pub duplicates: u64,
@@ -169,6 +191,8 @@ pub struct Dcf<P> {
     rates: Box<Rates>,
     duplicates: Box<DuplicateCache>,
     sequences: Box<SequenceCounters>,
+    /// At a station that aggregates.
+    block_acks: Option<Box<BlockAcks<P>>>,
     /// Without `errors`.
     counters: Counters,
     /// When the TXOP ends; of those with a limit.
@@ -228,6 +252,7 @@ impl<P: Payload> Dcf<P> {
             errors: 0,
             outputs: Outputs::default(),
             rates: Box::new(Rates::new(station, &config)),
+            block_acks: BlockAcks::new(&config),
             config: Box::new(config),
             random: Box::new(random),
             duplicates: Box::default(),
@@ -248,10 +273,15 @@ impl<P: Payload> Dcf<P> {
     /// Takes all packets for `receiver` out of the interface queue, the oldest first. The frame in hand stays.
     #[must_use = "these packets are no longer in the queue"]
     pub fn purge(&mut self, receiver: StationId) -> Vec<P> {
-        let others = self.others.iter_mut().map(|other| &mut other.queue);
-        let queues = core::iter::once(&mut self.access_function.queue).chain(others);
-        let purged = queues.flat_map(|queue| queue.remove_all(|(to, _)| *to == Some(receiver)));
-        purged.map(|(_, payload)| payload).collect()
+        let mut purged = Vec::new();
+        for access_function in core::iter::once(&mut self.access_function).chain(&mut self.others) {
+            if let Some(originator) = &mut access_function.originator {
+                purged.extend(originator.purge(receiver));
+            }
+            let waiting = access_function.queue.remove_all(|(to, _)| *to == Some(receiver));
+            purged.extend(waiting.into_iter().map(|(_, payload)| payload));
+        }
+        purged
     }
 
     /// Sets protection of OFDM frames and the physical layer `phy`, whose slot may differ, from now on.
@@ -279,7 +309,7 @@ impl<P: Payload> Dcf<P> {
             self.note_outputs();
             return;
         }
-        let outgoing = self.outgoing(receiver, payload);
+        let outgoing = self.outgoing(receiver, payload, now);
         self.access_function.set_current(Some(outgoing));
         if self.access_function.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
             self.transmit_first(now);
@@ -297,7 +327,7 @@ impl<P: Payload> Dcf<P> {
             self.note_outputs();
             return;
         }
-        let outgoing = self.outgoing(receiver, payload);
+        let outgoing = self.outgoing(receiver, payload, now);
         let is_engaged = self.is_engaged();
         let access_function = other.map_or(&mut self.access_function, |other| &mut self.others[other]);
         access_function.set_current(Some(outgoing));
@@ -391,6 +421,9 @@ impl<P: Payload> Dcf<P> {
     /// The instant of [`Self::poll_timeout`] has come. `receiving`: the PHY has reported the start of a frame that has
     /// not ended (PHY-RXSTART.indication). `busy`: physical carrier sense, without the station's own transmission.
     pub fn handle_timeout(&mut self, now: Instant, receiving: impl FnOnce() -> bool, busy: bool) {
+        if self.block_acks.is_some() {
+            self.release_due(now);
+        }
         match core::mem::replace(&mut self.state, self.rest) {
             State::Contend => self.transmit_first(now),
             State::ContendAll => self.access(now),
@@ -433,6 +466,12 @@ impl<P: Payload> Dcf<P> {
         (frame, frame.payload.map(|()| &current.expect("data are those of the frame in hand").payload))
     }
 
+    /// What that frame carries, where that is not one packet.
+    #[inline]
+    pub fn body_on_air(&self) -> Option<&Rc<Body<P>>> {
+        self.block_acks.as_ref().and_then(|block_acks| block_acks.on_air())
+    }
+
     /// Reads what a received frame is likely to need, so that a simulator can have the processor fetch it for all
     /// receivers at once. The result has no meaning; it only keeps the compiler from removing the reads.
     #[inline]
@@ -473,13 +512,21 @@ impl<P: Payload> Dcf<P> {
     /// Packets in the interface queue, or in all four.
     pub fn queued(&self) -> usize {
         self.access_functions()
-            .map(|access_function| access_function.queue.len() + usize::from(access_function.following.is_some()))
+            .map(|access_function| {
+                let outstanding = access_function.originator.as_ref().map_or(0, |originator| originator.len());
+                access_function.queue.len() + usize::from(access_function.following.is_some()) + outstanding
+            })
             .sum()
     }
 
     /// All packets that the interface holds: the one in hand, then the queue; under EDCA category by category.
     pub fn held(&self) -> impl Iterator<Item = &P> {
         self.access_functions().flat_map(AccessFunction::held)
+    }
+
+    /// Packets that have come and wait for earlier ones.
+    pub fn waiting(&self) -> impl Iterator<Item = &P> {
+        self.block_acks.iter().flat_map(|block_acks| block_acks.recipients.waiting())
     }
 
     /// Counters so far.
@@ -611,16 +658,22 @@ impl<P: Payload> Dcf<P> {
     #[cold]
     #[inline(never)]
     fn first_access(&self) -> Option<Instant> {
-        self.access_functions().filter_map(AccessFunction::access_at).min()
+        let releases = self.block_acks.as_ref().and_then(|block_acks| block_acks.poll_timeout());
+        self.access_functions().filter_map(AccessFunction::access_at).chain(releases).min()
     }
 
     #[inline]
-    fn outgoing(&mut self, receiver: Option<StationId>, payload: P) -> OutgoingMpdu<P> {
+    fn outgoing(&mut self, receiver: Option<StationId>, payload: P, now: Instant) -> OutgoingMpdu<P> {
         let is_qos = self.config.edca.is_some() && !payload.is_management();
         let priority = if is_qos { Some(payload.priority()) } else { None };
+        let octets = OutgoingMpdu::mpdu_octets(&payload, priority.is_some());
         OutgoingMpdu {
             receiver,
-            octets: OutgoingMpdu::mpdu_octets(&payload, priority.is_some()),
+            octets,
+            is_under_agreement: self.block_acks.is_some() && receiver.is_some() && is_qos,
+            psdu_octets: octets,
+            taken_at: now,
+            more: Box::default(),
             payload,
             sequence: self.sequences.next(receiver, priority),
             priority,
@@ -688,7 +741,12 @@ impl<P: Payload> Dcf<P> {
     /// (10.23.2.12.1), but nothing was on the air, so the retry bit stays and rate control learns nothing.
     fn collide(&mut self, now: Instant) {
         self.counters.internal_collisions += 1;
-        let outgoing = self.access_function.current_mut().expect("only who has a frame in hand gains access");
+        let Some(outgoing) = self.access_function.current_mut() else {
+            // A request for a block acknowledgment.
+            self.access_function.backoff.on_failure(now, &mut self.random);
+            self.access_function.backoff.on_collision(now);
+            return;
+        };
         let long = outgoing.is_behind_rts(&self.config);
         match outgoing.count_failure(long, &self.config) {
             Some(cause) => self.give_up(cause, now),
@@ -700,6 +758,9 @@ impl<P: Payload> Dcf<P> {
     /// Begins an exchange: the RTS, CTS-to-self or data frame in hand.
     fn transmit_first(&mut self, now: Instant) {
         self.access_function.backoff.on_access();
+        if self.block_acks.is_some() && self.prepare(now) {
+            return;
+        }
         let outgoing = self.access_function.current_mut().expect("contention ends only for a frame in hand");
         if outgoing.is_expired(now) {
             self.give_up(DropCause::Expired, now);
@@ -708,8 +769,13 @@ impl<P: Payload> Dcf<P> {
         if let Some(receiver) = outgoing.rated_receiver() {
             outgoing.rate = self.rates.select(receiver, now, outgoing.unacknowledged);
         }
-        let (rate, is_behind_rts) = (outgoing.rate, outgoing.is_behind_rts(&self.config));
         self.txop_end = now + self.access_function.txop_limit;
+        if self.block_acks.is_some() {
+            let end = (self.access_function.txop_limit != Duration::ZERO).then_some(self.txop_end);
+            self.assemble(now, end, now);
+        }
+        let outgoing = self.access_function.current().expect("as above");
+        let (rate, is_behind_rts) = (outgoing.rate, outgoing.is_behind_rts(&self.config));
         if is_behind_rts {
             self.on_air = Some(self.rts());
         } else if self.config.is_cts_protected(rate) {
@@ -748,7 +814,12 @@ impl<P: Payload> Dcf<P> {
             FrameKind::Ack => &mut self.counters.ack_sent,
             FrameKind::Data => &mut self.counters.data_sent,
             FrameKind::Management => &mut self.counters.management_sent,
+            FrameKind::BlockAck => &mut self.counters.block_ack_sent,
+            FrameKind::BlockAckRequest => &mut self.counters.block_ack_requests_sent,
         } += 1;
+        if self.block_acks.is_some() {
+            self.set_body(kind);
+        }
         self.state = State::Transmit(kind, until);
         self.transmits = true;
     }
@@ -763,12 +834,18 @@ impl<P: Payload> Dcf<P> {
             }
             // To the station itself: data follow.
             FrameKind::Cts if self.response.is_some() => self.state = State::Sifs(now + self.sifs()),
-            FrameKind::Cts | FrameKind::Ack => {}
+            FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck => {}
+            FrameKind::BlockAckRequest => {
+                let request = self.on_air.as_ref().expect("it has just been transmitted");
+                let (receiver, rate) = (request.receiver, request.vector);
+                idle_from = self.await_response(FrameKind::BlockAck, receiver, rate, now);
+            }
             FrameKind::Data | FrameKind::Management => {
                 let outgoing = self.access_function.current().expect("data are those of the frame in hand");
                 let (receiver, rate) = (outgoing.receiver, outgoing.rate);
                 if receiver.is_some() && self.config.acknowledgements {
-                    idle_from = self.await_response(FrameKind::Ack, receiver, rate, now);
+                    let expected = if self.is_aggregate_on_air() { FrameKind::BlockAck } else { FrameKind::Ack };
+                    idle_from = self.await_response(expected, receiver, rate, now);
                 } else {
                     self.succeed(Output::Sent, now);
                 }
@@ -799,6 +876,9 @@ impl<P: Payload> Dcf<P> {
     /// The CTS or ACK that was waited for.
     fn on_response(&mut self, response: &Header, now: Instant) {
         self.state = self.rest;
+        if self.block_acks.is_some() {
+            self.release_due(now);
+        }
         let outgoing = self.access_function.current_mut().expect("a response is awaited only for a frame in hand");
         if response.kind == FrameKind::Cts {
             // 10.3.4.4: the RTS, a short frame, has succeeded.
@@ -840,7 +920,7 @@ impl<P: Payload> Dcf<P> {
                     self.put_out(Output::Deliver(payload, frame.transmitter));
                 }
             }
-            FrameKind::Rts | FrameKind::Cts | FrameKind::Ack => {}
+            FrameKind::Rts | FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck | FrameKind::BlockAckRequest => {}
         }
     }
 
@@ -853,6 +933,7 @@ impl<P: Payload> Dcf<P> {
     fn succeed(&mut self, outcome: fn(P) -> Output<P>, now: Instant) {
         let outgoing = self.access_function.take_current().expect("only a frame in hand succeeds");
         self.put_out(outcome(outgoing.payload));
+        outgoing.more.into_iter().for_each(|packet| self.put_out(outcome(packet)));
         if !(self.continues && self.go_on(now)) {
             self.finish(now);
         }
@@ -883,9 +964,17 @@ impl<P: Payload> Dcf<P> {
         else {
             return;
         };
+        if self.block_acks.is_some() {
+            self.release_due(now);
+            if self.on_air.as_ref().is_some_and(|frame| frame.kind == FrameKind::BlockAckRequest) {
+                self.fail_request(now);
+                return;
+            }
+            self.end_aggregate(expected != FrameKind::Cts);
+        }
         let outgoing = self.access_function.current_mut().expect("a response is awaited only for a frame in hand");
         let mut long = false;
-        if expected == FrameKind::Ack {
+        if expected != FrameKind::Cts {
             self.counters.ack_timeouts += 1;
             outgoing.unacknowledged += 1;
             long = outgoing.is_behind_rts(&self.config);
@@ -904,15 +993,28 @@ impl<P: Payload> Dcf<P> {
 
     /// Drops the frame in hand.
     fn give_up(&mut self, cause: DropCause, now: Instant) {
-        let outgoing = self.access_function.take_current().expect("only a frame in hand is given up");
-        self.put_out(Output::Dropped(outgoing.payload, cause, outgoing.receiver));
+        self.drop_current(cause);
         self.finish(now);
     }
 
     /// Done with a frame: the backoff after it, and the next one.
     fn finish(&mut self, now: Instant) {
         self.access_function.backoff.on_done(now, &mut self.random);
+        self.take_next(now);
+    }
+
+    /// Takes the next frame to hand, if none is.
+    fn take_next(&mut self, now: Instant) {
+        if self.access_function.current().is_some() {
+            return;
+        }
         let ahead = self.access_function.pop_ahead();
+        if ahead.is_none()
+            && let Some(outstanding) = self.access_function.originator.as_mut().and_then(|originator| originator.pop())
+        {
+            self.access_function.set_current(Some(outstanding));
+            return;
+        }
         if ahead.is_none() && self.access_function.following.is_some() {
             let following = self.access_function.following.take();
             self.access_function.set_current(following);
@@ -921,8 +1023,13 @@ impl<P: Payload> Dcf<P> {
         let next = ahead.or_else(|| self.access_function.pop(now, &mut self.outputs));
         self.note_outputs();
         if let Some((receiver, payload)) = next {
-            let outgoing = self.outgoing(receiver, payload);
+            let outgoing = self.outgoing(receiver, payload, now);
             self.access_function.set_current(Some(outgoing));
+        }
+        if let Some(originator) = &self.access_function.originator {
+            // A request goes as soon as the function gains access, though no frame is in hand.
+            self.access_function.backoff.pending =
+                self.access_function.current().is_some() || originator.request.is_some();
         }
     }
 
@@ -930,11 +1037,13 @@ impl<P: Payload> Dcf<P> {
     #[inline(always)]
     fn data(&mut self, start: Instant, now: Instant) -> Header {
         let outgoing = self.access_function.current().expect("data are those of the frame in hand");
-        let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
+        let (receiver, octets, rate) = (outgoing.receiver, outgoing.psdu_octets, outgoing.rate);
+        let is_under_agreement = outgoing.is_under_agreement;
         let airtime = self.config.phy.airtime(rate, octets);
-        let mut duration = self.response_duration(receiver, rate);
+        let mut duration = self.data_response_duration(receiver, rate);
         self.continues = false;
         if self.access_function.txop_limit != Duration::ZERO
+            && !is_under_agreement
             && let Some(following) = self.look_ahead(start + airtime + duration, now)
         {
             duration += following;
@@ -953,7 +1062,7 @@ impl<P: Payload> Dcf<P> {
             vector: rate,
             airtime,
             header: rate.header_duration(),
-            payload: Some(()),
+            payload: if is_under_agreement { None } else { Some(()) },
         }
     }
 
@@ -966,7 +1075,7 @@ impl<P: Payload> Dcf<P> {
             let next = self.access_function.pop(now, &mut self.outputs);
             self.note_outputs();
             let (receiver, payload) = next?;
-            self.access_function.following = Some(self.outgoing(receiver, payload));
+            self.access_function.following = Some(self.outgoing(receiver, payload, now));
         }
         let next = self.access_function.following.as_mut()?;
         if let Some(receiver) = next.receiver {
@@ -989,6 +1098,19 @@ impl<P: Payload> Dcf<P> {
         self.sifs() + self.response_to(receiver, rate).airtime
     }
 
+    /// The same after the data frame in hand, which may be an A-MPDU.
+    fn data_response_duration(&mut self, receiver: Option<StationId>, rate: TxVector) -> Duration {
+        if self.block_acks.is_none() || receiver.is_none() {
+            return self.response_duration(receiver, rate);
+        }
+        self.sifs() + self.answer_airtime(receiver, rate)
+    }
+
+    /// Whether the frame on the air has several MPDUs, which one ACK can't answer.
+    fn is_aggregate_on_air(&self) -> bool {
+        matches!(self.body_on_air().map(|body| &**body), Some(Body::Mpdus(mpdus)) if mpdus.len() > 1)
+    }
+
     /// The answer of `receiver` to a frame at `rate`.
     #[inline]
     fn response_to(&mut self, receiver: Option<StationId>, rate: TxVector) -> ControlResponse {
@@ -998,10 +1120,10 @@ impl<P: Payload> Dcf<P> {
     /// 9.3.1.2: an RTS reserves the time for CTS, data, ACK and three SIFS.
     fn rts(&mut self) -> Header {
         let outgoing = self.access_function.current().expect("an RTS is sent for the frame in hand");
-        let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
+        let (receiver, octets, rate) = (outgoing.receiver, outgoing.psdu_octets, outgoing.rate);
         let own_rate = rts_rate(&self.config, rate, outgoing.short_retries);
         let cts = self.sifs() + self.response_to(receiver, own_rate).airtime;
-        let data = self.sifs() + self.config.phy.airtime(rate, octets) + self.response_duration(receiver, rate);
+        let data = self.sifs() + self.config.phy.airtime(rate, octets) + self.data_response_duration(receiver, rate);
         let airtime = self.config.phy.airtime(own_rate, FrameKind::RTS_OCTETS);
         self.frame(FrameKind::Rts, receiver, FrameKind::RTS_OCTETS, own_rate, airtime, cts + data)
     }

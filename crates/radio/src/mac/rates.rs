@@ -138,9 +138,10 @@ impl Rates {
 }
 
 /// The rate of the answer to a frame at `to` (10.6.6.5): the highest basic rate that is not above that of the frame and of its
-/// modulation. The basic rates are `basic` and the mandatory ones below it.
+/// modulation, which is OFDM for HT and later. The basic rates are `basic` and the mandatory ones below it.
 pub fn control_response_rate(phy: &Phy, basic: TxVector, to: TxVector) -> TxVector {
-    let fits = basic.data_rate() <= to.data_rate() && basic.modulation_class() == to.modulation_class();
+    let class = if to.format().has_shape() { ModulationClass::Ofdm } else { to.modulation_class() };
+    let fits = basic.data_rate() <= to.reference_rate() && basic.modulation_class() == class;
     if fits { basic } else { phy.default_basic_rate(to) }
 }
 

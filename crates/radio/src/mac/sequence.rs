@@ -24,6 +24,11 @@ impl SequenceCounters {
         number
     }
 
+    /// The number of the next QoS data frame.
+    pub(super) fn peek(&mut self, receiver: StationId, priority: UserPriority) -> u32 {
+        *self.qos(receiver, priority)
+    }
+
     #[cold]
     #[inline(never)]
     fn qos(&mut self, receiver: StationId, priority: UserPriority) -> &mut u32 {

@@ -10,8 +10,11 @@ mod paths;
 mod tests;
 mod variation;
 
+use std::rc::Rc;
+
 use hopcast_protocols::time::{Duration, Instant};
 
+use crate::aggregate::{Body, Mpdu, MpduSet, with_subframe};
 use crate::errors::ReceivedFrame;
 use crate::frame::{Header, StationId};
 use crate::phy::ModulationClasses;
@@ -96,6 +99,8 @@ pub struct Medium<P> {
     free: Vec<TransmissionId>,
     /// Frames that each station has sent.
     sent: Vec<u32>,
+    /// Of the frame with several MPDUs that a station has received last: those without error.
+    received: MpduSet,
     totals: Totals,
 }
 
@@ -121,6 +126,7 @@ impl<P> Medium<P> {
             powers: Vec::new(),
             free: Vec::new(),
             sent: vec![0; stations],
+            received: MpduSet::default(),
             totals: Totals::default(),
         }
     }
@@ -135,10 +141,16 @@ impl<P> Medium<P> {
         self.losses = Some(losses);
     }
 
-    /// Puts a frame with its packet on the air. Its transmitter loses what it was receiving. `None`: its signal reaches
+    /// Puts a frame with its packet, or its `body`, on the air. Its transmitter loses what it was receiving. `None`: its signal reaches
     /// no station.
     #[must_use = "the edges of the transmission are to be followed"]
-    pub fn transmit(&mut self, frame: &Header, packet: Option<&P>, now: Instant) -> Option<StartedTransmission>
+    pub fn transmit(
+        &mut self,
+        frame: &Header,
+        packet: Option<&P>,
+        body: Option<&Rc<Body<P>>>,
+        now: Instant,
+    ) -> Option<StartedTransmission>
     where
         P: Clone,
     {
@@ -164,6 +176,7 @@ impl<P> Medium<P> {
         self.transmissions[id.index()] = Some(Transmission {
             frame: *frame,
             packet: packet.cloned(),
+            body: body.cloned(),
             start: now,
             number,
             key,
@@ -271,12 +284,13 @@ impl<P> Medium<P> {
         mut on_arrival: impl FnMut(StationId, Instant, LeadingEdge),
     ) -> Option<Instant> {
         let transmission = self.transmissions[id.index()].as_mut();
-        let Transmission { frame, start, key, modulation, threshold, end_link, leading, .. } =
-            transmission.expect("edges exist only for what is on the air");
+        let transmission = transmission.expect("edges exist only for what is on the air");
+        let has_mpdus = transmission.mpdus().is_some();
+        let Transmission { frame, start, key, modulation, threshold, end_link, leading, .. } = transmission;
         let links = &self.paths.links[*leading as usize..*end_link as usize];
         let factors = self.variation.as_ref().map(|variation| variation.of(*key, frame.transmitter));
         let powers = &mut self.powers[id.index()];
-        let content = self.receivers.content(frame, *key);
+        let content = self.receivers.content(frame, has_mpdus, *key);
         for link in links {
             let now = *start + link.delay;
             if now >= bound {
@@ -305,17 +319,19 @@ impl<P> Medium<P> {
     /// Follows a trailing edge to all receivers that it reaches before `bound`. It calls `on_end` for each with the
     /// transmission, the link with the power that the frame had there, the time, the outcome, and whether that station's
     /// physical carrier sense turns idle. `on_end` returns the instant up to which the walk may continue, or `None` to
-    /// halt it.
+    /// halt it. Of a frame with MPDUs it also learns which of them were received.
     #[inline]
     pub fn follow_trailing(
         &mut self,
         id: TransmissionId,
         front: &mut TrailingEdge,
         mut bound: Instant,
-        mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, ReceptionOutcome, bool) -> Option<Instant>,
+        mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, ReceptionOutcome, &MpduSet, bool) -> Option<Instant>,
     ) -> EdgeProgress {
-        let Self { paths, receivers, variation, losses, transmissions, powers, totals, .. } = self;
+        let Self { paths, receivers, variation, losses, transmissions, powers, totals, received, .. } = self;
         let transmission = transmissions[id.index()].as_ref().expect("edges exist only for what is on the air");
+        *received = MpduSet::ALL;
+        let mpdus = transmission.mpdus();
         let is_simple = variation.is_none() && losses.is_none();
         for link in &paths.links[front.next as usize..front.end as usize] {
             let now = front.leaves + link.delay;
@@ -332,12 +348,25 @@ impl<P> Medium<P> {
                     if variation.is_some() {
                         link.power = powers[id.index()][(front.next - transmission.first_link) as usize];
                     }
-                    let end = receivers.on_trailing(link.receiver, id, link.power, now, totals);
-                    losses.as_mut().map_or(end, |losses| lose(losses, transmission, &link, end, now))
+                    let end = receivers.on_trailing(
+                        link.receiver,
+                        id,
+                        link.power,
+                        now,
+                        mpdus.zip(Some(&mut *received)),
+                        totals,
+                    );
+                    match (losses.as_mut(), mpdus) {
+                        (None, _) => end,
+                        (Some(losses), None) => lose(losses, transmission, &link, end, now),
+                        (Some(losses), Some(mpdus)) => {
+                            lose_mpdus(losses, transmission, mpdus, received, (&link, end, now))
+                        }
+                    }
                 }
             };
             front.next += 1;
-            match on_end(transmission, &link, now, heard, idle) {
+            match on_end(transmission, &link, now, heard, received, idle) {
                 Some(until) => bound = bound.min(until),
                 None => return EdgeProgress::Halted(now, link.receiver),
             }
@@ -386,4 +415,38 @@ fn lose<P>(
     let (ReceptionOutcome::Frame(start), idle) = end else { return end };
     let received = ReceivedFrame { frame, receiver: link.receiver, power: link.power, start, end: now };
     if losses.is_lost(*key, &received) { (ReceptionOutcome::Error(start), idle) } else { end }
+}
+
+/// What becomes of a frame with MPDUs, each of which may be lost; of those in `received`.
+#[inline(never)]
+fn lose_mpdus<P>(
+    losses: &mut Losses,
+    Transmission { frame, key, .. }: &Transmission<P>,
+    mpdus: &[Mpdu<P>],
+    received: &mut MpduSet,
+    (link, end, now): (&Link, (ReceptionOutcome, bool), Instant),
+) -> (ReceptionOutcome, bool) {
+    let (ReceptionOutcome::Frame(start), idle) = end else { return end };
+    let all = now.saturating_since(start);
+    let at = |octets: u32| start + all * u64::from(octets) / u64::from(frame.octets.max(1));
+    let (mut before, mut left) = (0, MpduSet::default());
+    for (place, mpdu) in mpdus.iter().enumerate() {
+        let after = with_subframe(before, mpdu.octets);
+        let part = Header { octets: mpdu.octets, sequence: mpdu.sequence, retry: mpdu.retry, ..*frame };
+        let share = ReceivedFrame {
+            frame: &part,
+            receiver: link.receiver,
+            power: link.power,
+            start: at(before),
+            end: at(after.min(frame.octets)),
+        };
+        before = after;
+        // Transmitters are numbered from zero: the highest bits of a key are free.
+        let key = key ^ (place as u64) << 56;
+        if received.has(place) && !losses.is_lost(key, &share) {
+            left.insert(place);
+        }
+    }
+    *received = left;
+    if left.is_empty() { (ReceptionOutcome::Error(start), idle) } else { end }
 }

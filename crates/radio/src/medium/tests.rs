@@ -141,7 +141,7 @@ impl Air {
     fn step(&mut self, now: Instant, edge: Edge, id: Option<TransmissionId>) {
         match edge {
             Edge::Start(from, number, length) => {
-                let launch = self.medium.transmit(&frame(from, length), Some(&number), now);
+                let launch = self.medium.transmit(&frame(from, length), Some(&number), None, now);
                 self.transmitting[from as usize] = true;
                 self.edges.insert((now + Duration::from_micros(length), Edge::End(from)), None);
                 if let Some(launch) = launch {
@@ -182,7 +182,7 @@ impl Air {
                 let number = self.medium.transmission(id).packet.expect("numbered");
                 let mut front = self.medium.trailing(id);
                 let mut end = None;
-                let _ = self.medium.follow_trailing(id, &mut front, Instant::MAX, |_, _, at, heard, turns_idle| {
+                let _ = self.medium.follow_trailing(id, &mut front, Instant::MAX, |_, _, at, heard, _, turns_idle| {
                     assert_eq!(at, now);
                     end = Some((heard, turns_idle));
                     None
@@ -515,10 +515,10 @@ fn reached(medium: &mut Medium<u32>, id: TransmissionId, bound: Instant) -> Vec<
 fn edges_travel_along_the_links() {
     let links = vec![vec![link(3, 700), link(1, 900), link(2, 700)], vec![], vec![], vec![]];
     let mut medium: Medium<u32> = Medium::new(links, Reception::Threshold(reception(Rules::Cumulative)));
-    let launch = medium.transmit(&frame(0, 500), Some(&0), Instant::START).expect("heard");
+    let launch = medium.transmit(&frame(0, 500), Some(&0), None, Instant::START).expect("heard");
     assert_eq!(launch.leading.as_nanos(), 700);
     assert_eq!(reached(&mut medium, launch.id, Instant::MAX), [(2, 700), (3, 700), (1, 900)]);
-    assert!(medium.transmit(&frame(1, 500), Some(&1), Instant::START).is_none());
+    assert!(medium.transmit(&frame(1, 500), Some(&1), None, Instant::START).is_none());
 }
 
 /// Station 0 is heard by as many others as milliseconds have passed, each a nanosecond farther away.
@@ -540,19 +540,19 @@ impl Geometry for Approaching {
 fn a_transmission_keeps_the_links_of_its_start() {
     let reception = Reception::Threshold(reception(Rules::Cumulative));
     let mut medium: Medium<u32> = Medium::moving(Box::new(Approaching), reception, 8);
-    assert!(medium.transmit(&frame(0, 500), Some(&0), us(0)).is_none(), "nobody is near yet");
-    assert!(medium.transmit(&frame(1, 500), Some(&0), us(3_000)).is_none());
-    let early = medium.transmit(&frame(0, 500), Some(&1), us(3_000)).expect("heard").id;
+    assert!(medium.transmit(&frame(0, 500), Some(&0), None, us(0)).is_none(), "nobody is near yet");
+    assert!(medium.transmit(&frame(1, 500), Some(&0), None, us(3_000)).is_none());
+    let early = medium.transmit(&frame(0, 500), Some(&1), None, us(3_000)).expect("heard").id;
     let between = us(3_000) + Duration::from_nanos(302);
     assert_eq!(reached(&mut medium, early, between), [(1, 3_000_301)]);
-    let late = medium.transmit(&frame(0, 500), Some(&2), us(4_000)).expect("heard").id;
+    let late = medium.transmit(&frame(0, 500), Some(&2), None, us(4_000)).expect("heard").id;
     assert_eq!(reached(&mut medium, early, Instant::MAX), [(2, 3_000_302), (3, 3_000_303)]);
     let all: Vec<(u32, u64)> = (1..=4).map(|to| (to, 4_000_400 + u64::from(to))).collect();
     assert_eq!(reached(&mut medium, late, Instant::MAX), all);
     for id in [early, late] {
         let mut front = medium.trailing(id);
         let (leaves, mut receivers) = (front.leaves, Vec::new());
-        let passage = medium.follow_trailing(id, &mut front, Instant::MAX, |_, link, at, _, _| {
+        let passage = medium.follow_trailing(id, &mut front, Instant::MAX, |_, link, at, _, _, _| {
             assert_eq!(at, leaves + link.delay);
             receivers.push(link.receiver.0);
             Some(Instant::MAX)
@@ -570,7 +570,7 @@ fn links_of_the_past_leave_nothing_behind() {
     let mut medium: Medium<u32> = Medium::moving(Box::new(Approaching), reception, 8);
     for round in 0..100 {
         let now = us(5_000 + round % 3_000);
-        let id = medium.transmit(&frame(0, 500), Some(&0), now).expect("heard").id;
+        let id = medium.transmit(&frame(0, 500), Some(&0), None, now).expect("heard").id;
         assert_eq!(reached(&mut medium, id, Instant::MAX).len(), 5);
         medium.remove(id);
         // Five links take eight places.

@@ -13,6 +13,17 @@ pub struct Channel {
     pub width: ChannelWidth,
 }
 
+/// A channel that may be wider than the one it is named after.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WideChannel {
+    /// Centre of the primary channel in hertz.
+    pub primary: f64,
+    /// Centre of the whole in hertz.
+    pub centre: f64,
+    /// Its width.
+    pub width: ChannelWidth,
+}
+
 /// The channels of a physical layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Channels {
@@ -50,8 +61,32 @@ impl Channels {
     }
 
     /// The channel of a network that names none.
-    pub(crate) fn default_channel(&self) -> Channel {
+    pub fn default_channel(&self) -> Channel {
         self.channel(self.numbers[0].0).expect("it is the first of them")
+    }
+
+    /// The channel of a width whose primary channel has this number: the one on the raster that contains it, at 2.4 GHz the one
+    /// with channel 1 to 7 below and others above. `None`: there is none.
+    pub fn wide(&self, number: u32, width: ChannelWidth) -> Option<WideChannel> {
+        let primary = self.channel(number)?.frequency;
+        let of = |centre: f64| Some(WideChannel { primary, centre, width });
+        if width == ChannelWidth::Mhz20 {
+            return of(primary);
+        }
+        if self.numbers.len() < HIGH.len() {
+            let centre = if number <= 7 { primary + 10e6 } else { primary - 10e6 };
+            return (width == ChannelWidth::Mhz40).then_some(centre).and_then(of);
+        }
+        // Annex E: blocks of whole channels begin at 36, 100 and 149.
+        let (start, end) = match number {
+            36..=64 => (36, 64),
+            100..=144 => (100, 144),
+            _ => (149, 177),
+        };
+        // Numbers count steps of 5 MHz.
+        let block = 4 << (width as u32);
+        let first = start + (number - start) / block * block;
+        (first + block - 4 <= end).then_some(5e9 + 5e6 * f64::from(first + block / 2 - 2)).and_then(of)
     }
 
     /// Their numbers, for a message.
@@ -116,6 +151,21 @@ mod tests {
         assert_eq!([0, 15].map(|number| frequency(Channels::AT_2_4_GHZ, number)), [None; 2]);
         assert_eq!(frequency(Channels::AT_2_4_GHZ_FOR_OFDM, 14), None);
         assert_eq!([34, 38, 68, 96, 148, 181].map(|number| frequency(Channels::AT_5_GHZ, number)), [None; 6]);
+    }
+
+    /// Annex E, Table E-4, by the number of the centre: 42 and 50, 58; 106 and 114; 138 and none; 155, 163 and 171.
+    #[test]
+    fn wide_channels_lie_on_their_raster() {
+        use ChannelWidth::{Mhz40, Mhz80, Mhz160};
+        let centre =
+            |number, width| Channels::AT_5_GHZ.wide(number, width).map(|channel| (channel.centre / 5e6) as u32 - 1_000);
+        assert_eq!([36, 48, 52, 64].map(|n| centre(n, Mhz80)), [42, 42, 58, 58].map(Some));
+        assert_eq!([36, 40, 44, 48].map(|n| centre(n, Mhz40)), [38, 38, 46, 46].map(Some));
+        assert_eq!([36, 64, 100, 128].map(|n| centre(n, Mhz160)), [50, 50, 114, 114].map(Some));
+        assert_eq!([132, 144, 149, 165].map(|n| centre(n, Mhz80)), [138, 138, 155, 171].map(Some));
+        assert_eq!([132, 149, 177].map(|n| centre(n, Mhz160)), [None, Some(163), Some(163)]);
+        let low = |number| Channels::AT_2_4_GHZ_FOR_OFDM.wide(number, Mhz40).map(|channel| channel.centre / 1e6);
+        assert_eq!([1, 7, 13].map(low), [2_422.0, 2_452.0, 2_462.0].map(Some));
     }
 
     #[test]

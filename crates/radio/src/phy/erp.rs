@@ -23,7 +23,7 @@ const LONG: [TxVector; 12] = vectors(hr_dsss::LONG);
 const SHORT: [TxVector; 12] = vectors(hr_dsss::SHORT);
 
 /// Table 18-5, ERP characteristics, with the short slot and aCWmin(1): every station is an ERP one.
-const PARAMETERS: PhyParameters = PhyParameters {
+pub(super) const PARAMETERS: PhyParameters = PhyParameters {
     slot: ofdm::PARAMETERS.slot,
     sifs: Duration::from_micros(10),
     cw_min: ofdm::PARAMETERS.cw_min,

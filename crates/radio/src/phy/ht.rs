@@ -3,7 +3,7 @@
 use hopcast_protocols::time::Duration;
 
 use super::clause::{Clause, Framing, PhyParameters, Section};
-use super::mcs::{self, Payload};
+use super::mcs::{self, MODES_PER_STREAM as SCHEMES, Payload};
 use super::{
     ChannelWidth, Channels, CodeRate, Constellation, DataRate, Encoding, ModulationClass, Standard, TxVector, ofdm,
 };
@@ -11,9 +11,6 @@ use super::{
 /// See the module. An index of 0 to 31 counts the schemes of one stream, then those of two, three and four (Tables 19-27 to 19-34).
 #[derive(Debug)]
 pub(super) struct Ht;
-
-/// HT-MCS of a stream.
-const SCHEMES: u8 = 8;
 
 /// One stream in 20 MHz (Table 19-27).
 const VECTORS: [TxVector; 8] = mcs::vectors(TxVector::new(Standard::Ht, 0), [0, 1, 2, 3, 4, 5, 6, 7]);

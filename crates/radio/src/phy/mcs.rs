@@ -2,7 +2,37 @@
 
 use hopcast_protocols::time::Duration;
 
-use super::{ChannelWidth, CodeRate, Coding, Constellation, Encoding, TxVector};
+use super::{ChannelWidth, CodeRate, Coding, Constellation, DataRate, Encoding, Standard, TxVector};
+
+/// HT-MCS of a stream: the index counts through those of one stream, then those of two, and so on.
+pub(super) const MODES_PER_STREAM: u8 = 8;
+
+/// Schemes that a stream has under HT, VHT or HE.
+pub(super) const fn schemes(standard: Standard) -> u8 {
+    match standard {
+        Standard::Vht => 10,
+        Standard::He => 12,
+        _ => MODES_PER_STREAM,
+    }
+}
+
+/// The non-HT reference rate of a frame of HT, VHT or HE (IEEE 802.11-2020, 10.6.11): OFDM's rate of the same modulation and code, 48
+/// and 54 Mb/s for what OFDM lacks.
+pub(super) const fn reference_rate(vector: TxVector) -> DataRate {
+    let scheme = match vector.format() {
+        Standard::Ht => vector.mcs() % MODES_PER_STREAM,
+        _ => vector.mcs(),
+    };
+    DataRate::from_kbps(match scheme {
+        0 => 6_000,
+        1 => 12_000,
+        2 => 18_000,
+        3 => 24_000,
+        4 => 36_000,
+        5 => 48_000,
+        _ => 54_000,
+    })
+}
 
 /// Modulation and code of a stream (IEEE 802.11-2020, Tables 19-27 and 21-29; IEEE 802.11ax-2021, Table 27-111), by the index that VHT
 /// and HE have for it, and that HT has for one stream.

@@ -15,6 +15,7 @@ mod hr_dsss;
 mod ht;
 mod mcs;
 mod ofdm;
+mod shape;
 mod station;
 mod turbo;
 mod tx_vector;
@@ -23,12 +24,13 @@ mod wavelan;
 
 use core::fmt;
 
-pub use channel::{Channel, Channels};
+pub use channel::{Channel, Channels, WideChannel};
 use clause::Clause;
 pub use clause::{Framing, PhyParameters, Section};
 pub use data_rate::DataRate;
 pub(crate) use dsss::BANDWIDTH_IN_CHIP_RATES;
 pub use encoding::{CodeRate, Constellation, Encoding, ReedSolomon};
+pub use shape::{Band, Shape};
 pub use station::Phy;
 pub use tx_vector::{ChannelWidth, Coding, GuardInterval, TxVector};
 
@@ -58,7 +60,7 @@ pub enum Standard {
 
 impl Standard {
     /// All physical layers, in the order of their variants.
-    const FORMATS: &[Self] = &[
+    pub const ALL: &[Self] = &[
         Self::Dsss,
         Self::HrDsss,
         Self::Ofdm,
@@ -69,9 +71,6 @@ impl Standard {
         Self::Vht,
         Self::He,
     ];
-
-    /// Those that a network can have. The others are formats of frames alone: medium access does not aggregate yet.
-    pub const ALL: &[Self] = Self::FORMATS.split_at(6).0;
 
     /// What describes it.
     #[inline]
@@ -89,9 +88,9 @@ impl Standard {
         }
     }
 
-    /// That at a place of [`Self::FORMATS`].
+    /// That at a place of [`Self::ALL`].
     const fn at(place: usize) -> Self {
-        Self::FORMATS[place]
+        Self::ALL[place]
     }
 
     /// The physical layer of this name in scenarios.
@@ -119,9 +118,19 @@ impl Standard {
         self.clause().has_short_preamble()
     }
 
+    /// Whether its stations send aggregates, and their frames have a [`Shape`]: 802.11n and later.
+    pub const fn has_shape(self) -> bool {
+        matches!(self, Self::Ht | Self::Vht | Self::He)
+    }
+
     /// Its channels.
     pub fn channels(self) -> Channels {
         self.clause().channels()
+    }
+
+    /// Its channels in a band, where it has several bands.
+    pub fn channels_in(self, band: Band) -> Channels {
+        if self.has_shape() && band == Band::Low { Channels::AT_2_4_GHZ_FOR_OFDM } else { self.channels() }
     }
 
     /// Default channel of a network.
@@ -188,7 +197,7 @@ mod tests {
 
     #[test]
     fn places_are_those_of_the_variants() {
-        for (place, &standard) in Standard::FORMATS.iter().enumerate() {
+        for (place, &standard) in Standard::ALL.iter().enumerate() {
             assert_eq!((standard as usize, Standard::at(place)), (place, standard));
         }
         for &standard in Standard::ALL {

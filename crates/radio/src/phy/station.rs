@@ -3,7 +3,7 @@
 use hopcast_protocols::time::Duration;
 
 use super::clause::{Clause, PhyParameters};
-use super::{DataRate, ModulationClass, ReedSolomon, Standard, TxVector};
+use super::{Band, DataRate, ModulationClass, ReedSolomon, Shape, Standard, TxVector, erp};
 
 /// The physical layer of a station: its interframe spaces and contention windows, and the vectors of its frames.
 ///
@@ -11,15 +11,32 @@ use super::{DataRate, ModulationClass, ReedSolomon, Standard, TxVector};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phy {
     standard: Standard,
-    short_preamble: bool,
+    /// Of all frames, by ascending rate; those of a [`Shape`] behind those of OFDM.
+    vectors: &'static [TxVector],
     parameters: PhyParameters,
     code: Option<ReedSolomon>,
 }
 
 impl Phy {
     pub(super) fn new(standard: Standard, short_preamble: bool) -> Self {
-        let short_preamble = short_preamble && standard.has_short_preamble();
-        Self { standard, short_preamble, parameters: standard.clause().parameters(), code: None }
+        let phy = Self {
+            standard,
+            vectors: standard.clause().vectors(short_preamble && standard.has_short_preamble()),
+            parameters: standard.clause().parameters(),
+            code: None,
+        };
+        if standard.has_shape() { phy.with_shape(Shape::of(standard)) } else { phy }
+    }
+
+    /// The same for stations whose frames have this shape.
+    ///
+    /// # Panics
+    /// If the standard has no shapes ([`Standard::has_shape`]).
+    #[must_use]
+    pub fn with_shape(self, shape: Shape) -> Self {
+        assert!(self.standard.has_shape(), "{} has no streams", self.standard);
+        let parameters = if shape.band == Band::Low { erp::PARAMETERS } else { self.clause().parameters() };
+        Self { vectors: shape.vectors(self.standard), parameters, ..self }
     }
 
     /// The same with coding of the PSDU of every frame, which makes it longer.
@@ -32,6 +49,9 @@ impl Phy {
     /// also keeps its long slot and CWmin of 31 (18.5.4). Nothing else differs.
     #[must_use]
     pub fn for_data_rate(self, data_rate: TxVector) -> Self {
+        if self.standard.has_shape() {
+            return self;
+        }
         Self { parameters: self.clause().parameters_for(data_rate), ..self }
     }
 
@@ -53,9 +73,9 @@ impl Phy {
         &self.parameters
     }
 
-    /// The vectors of all frames that stations send, by ascending rate.
-    pub fn vectors(&self) -> &'static [TxVector] {
-        self.clause().vectors(self.short_preamble)
+    /// The vectors of all frames that stations send, by ascending rate; those of HT, VHT and HE behind those of OFDM.
+    pub const fn vectors(&self) -> &'static [TxVector] {
+        self.vectors
     }
 
     /// The vector of the highest rate.
@@ -70,14 +90,15 @@ impl Phy {
 
     /// Whether networks mix stations that understand all its frames with older ones that do not: 802.11g with 802.11b.
     pub fn is_mixed(&self) -> bool {
-        self.vectors().iter().any(|vector| vector.modulation_class() != self.fastest().modulation_class())
+        !self.standard.has_shape()
+            && self.vectors().iter().any(|vector| vector.modulation_class() != self.fastest().modulation_class())
     }
 
     /// The rate of control responses to data at `to`: the highest rate of the basic set that is of the same modulation
-    /// class and not above it (10.6.6.5). The basic set is 1 and 2 Mb/s for DSSS and CCK, and 6, 12 and 24 Mb/s for OFDM,
+    /// class and not above it (10.6.6.5), of OFDM for HT and later (10.6.11). The basic set is 1 and 2 Mb/s for DSSS and CCK, and 6, 12 and 24 Mb/s for OFDM,
     /// twice that in turbo mode.
     pub fn default_basic_rate(&self, to: TxVector) -> TxVector {
-        let rate = to.data_rate();
+        let rate = to.reference_rate();
         let basic = self.basic_set(to.modulation_class());
         basic.clone().rev().find(|vector| vector.data_rate() <= rate).unwrap_or_else(|| self.lowest_basic(to))
     }
@@ -139,8 +160,9 @@ impl Phy {
         self.standard.clause()
     }
 
-    /// The basic set of a modulation class, ascending.
+    /// The basic set of a modulation class, ascending; of HT and later, that of OFDM.
     fn basic_set(&self, class: ModulationClass) -> impl DoubleEndedIterator<Item = TxVector> + Clone {
+        let class = class.min(ModulationClass::Ofdm);
         let vectors = self.vectors().iter().copied();
         vectors.filter(move |vector| vector.modulation_class() == class && vector.framing().is_basic)
     }
@@ -310,12 +332,12 @@ mod tests {
             let rate = *pick.get(phy.vectors());
             let (short, long) = (phy.airtime(rate, octets), phy.airtime(rate, octets + more));
             prop_assert!(short <= long);
-            // Beyond its header no frame is faster than its rate, nor slower by more than 22 bits and one symbol.
+            // Beyond its header no frame is faster than its rate, nor slower by more than 22 bits and one symbol, 16 µs at most.
             let data = micros(short - rate.header_duration());
             let bits = f64::from(octets) * 8.0;
             let mbps = f64::from(rate.data_rate().as_kbps()) / 1e3;
             prop_assert!(data >= bits / mbps);
-            prop_assert!(data < (bits + 22.0) / mbps + 4.0 + 6.0);
+            prop_assert!(data < (bits + 22.0) / mbps + 16.0 + 6.0);
         }
 
         #[test]

@@ -4,7 +4,7 @@ use core::fmt;
 
 use hopcast_protocols::time::Duration;
 
-use super::{Clause, DataRate, Framing, ModulationClass, Standard};
+use super::{Clause, DataRate, Framing, ModulationClass, Standard, mcs};
 
 /// Parameters of a frame for the PHY, besides its bytes: TXVECTOR (IEEE 802.11-2020, 17.2.2, 19.2.2, 21.2.2).
 ///
@@ -121,6 +121,12 @@ impl TxVector {
         self.clause().data_rate(self)
     }
 
+    /// The rate by which those that answer choose theirs (IEEE 802.11-2020, 10.6.11): that of OFDM with the same modulation and
+    /// code, or its own.
+    pub fn reference_rate(self) -> DataRate {
+        if self.format().has_shape() { mcs::reference_rate(self) } else { self.data_rate() }
+    }
+
     /// Its modulation class.
     #[inline]
     pub fn modulation_class(self) -> ModulationClass {
@@ -191,10 +197,10 @@ impl fmt::Display for TxVector {
 /// several times a frame.
 static CLAUSES: [&dyn Clause; 1 << TxVector::FORMAT.bits] = {
     let mut clauses: [&dyn Clause; 1 << TxVector::FORMAT.bits] =
-        [Standard::FORMATS[0].clause(); 1 << TxVector::FORMAT.bits];
+        [Standard::ALL[0].clause(); 1 << TxVector::FORMAT.bits];
     let mut format = 0;
-    while format < Standard::FORMATS.len() {
-        clauses[format] = Standard::FORMATS[format].clause();
+    while format < Standard::ALL.len() {
+        clauses[format] = Standard::ALL[format].clause();
         format += 1;
     }
     clauses
@@ -230,6 +236,11 @@ pub enum ChannelWidth {
 impl ChannelWidth {
     /// All, ascending.
     pub const ALL: [Self; 4] = [Self::Mhz20, Self::Mhz40, Self::Mhz80, Self::Mhz160];
+
+    /// In hertz.
+    pub const fn hertz(self) -> f64 {
+        20e6 * (1_u32 << self as u32) as f64
+    }
 }
 
 /// Guard interval of an OFDM symbol.
@@ -309,7 +320,7 @@ mod tests {
         /// Whatever 802.11n, ac and ax need comes out as it went in, in any order.
         #[test]
         fn every_field_has_room_of_its_own(
-            format in prop::sample::select(Standard::FORMATS), mcs: u8, streams in 1u8..=8,
+            format in prop::sample::select(Standard::ALL), mcs: u8, streams in 1u8..=8,
             width in prop::sample::select(&ChannelWidth::ALL[..]),
             interval in prop::sample::select(&GuardInterval::ALL[..]),
             coding in prop::sample::select(&Coding::ALL[..]), short: bool, extended: bool,

@@ -32,6 +32,12 @@ impl<T> DropTail<T> {
         if self.items.len() > self.capacity { self.items.pop_back() } else { None }
     }
 
+    /// Takes the first that `is_wanted`, if it is `fitting`.
+    pub(crate) fn pop_wanted(&mut self, is_wanted: impl Fn(&T) -> bool, is_fitting: impl Fn(&T) -> bool) -> Option<T> {
+        let place = self.items.iter().position(is_wanted)?;
+        if is_fitting(&self.items[place]) { self.items.remove(place) } else { None }
+    }
+
     /// Takes the first.
     pub(crate) fn pop(&mut self) -> Option<T> {
         self.items.pop_front()

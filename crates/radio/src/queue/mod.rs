@@ -59,6 +59,10 @@ pub(crate) enum Reason {
     Expired,
 }
 
+/// A discipline chooses the order of packets itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnotherDiscipline;
+
 /// A bounded queue of one of the disciplines. As large as the simplest, which most stations have.
 #[derive(Clone, Debug)]
 pub(crate) enum InterfaceQueue<T> {
@@ -112,6 +116,27 @@ impl<T: Queued> InterfaceQueue<T> {
                 return Some(item);
             }
             dropped(item, Reason::Expired);
+        }
+    }
+
+    /// Takes out the first one that `is_wanted`, if it is `fitting` and worth sending at `now`, and hands `dropped` those before it that
+    /// are not. Only from a queue that serves in the order of arrival: others say which packet comes next, and drop others for it.
+    ///
+    /// # Errors
+    /// Another discipline.
+    pub(crate) fn pop_wanted(
+        &mut self,
+        now: Instant,
+        is_wanted: impl Fn(&T) -> bool,
+        is_fitting: impl Fn(&T) -> bool,
+        mut dropped: impl FnMut(T, Reason),
+    ) -> Result<Option<T>, AnotherDiscipline> {
+        let (Self::DropTail(queue) | Self::Priority(queue)) = self else { return Err(AnotherDiscipline) };
+        loop {
+            match queue.pop_wanted(&is_wanted, &is_fitting) {
+                Some(item) if item.expires().is_some_and(|expires| now >= expires) => dropped(item, Reason::Expired),
+                item => return Ok(item),
+            }
         }
     }
 

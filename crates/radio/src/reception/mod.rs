@@ -8,6 +8,7 @@ mod threshold;
 
 use hopcast_protocols::time::Instant;
 
+use crate::aggregate::{Mpdu, MpduSet};
 use crate::frame::{Header, StationId};
 use crate::phy::TxVector;
 use crate::transmission::{Totals, TransmissionId};
@@ -125,12 +126,12 @@ impl Receivers {
     }
 
     /// What the signal of `frame` carries, which `key` names among all of its run.
-    pub(crate) fn content(&self, frame: &Header, key: u64) -> Content {
+    pub(crate) fn content(&self, frame: &Header, has_mpdus: bool, key: u64) -> Content {
         let mode = match self {
             Self::Threshold(..) => 0,
             Self::Sinr(model, _) => model.mode(frame.vector),
         };
-        Content { mode, octets: frame.octets, airtime: frame.airtime, key }
+        Content { mode, octets: frame.octets, airtime: frame.airtime, has_mpdus, key }
     }
 
     /// A signal arrives, with this content.
@@ -151,20 +152,27 @@ impl Receivers {
         }
     }
 
-    /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
+    /// A signal ends. Returns what became of its frame, and whether the medium turns idle. Of the MPDUs of a frame that has such it
+    /// enters those that were received.
     #[inline]
-    pub(crate) fn on_trailing(
+    pub(crate) fn on_trailing<P>(
         &mut self,
         station: StationId,
         transmission: TransmissionId,
         power: Power,
         now: Instant,
+        mpdus: Option<(&[Mpdu<P>], &mut MpduSet)>,
         totals: &mut Totals,
     ) -> (ReceptionOutcome, bool) {
         match self {
-            Self::Threshold(model, receivers) => receivers[station.0 as usize].on_trailing(model, transmission, power),
+            Self::Threshold(model, receivers) => {
+                if let Some((_, received)) = mpdus {
+                    *received = MpduSet::ALL;
+                }
+                receivers[station.0 as usize].on_trailing(model, transmission, power)
+            }
             Self::Sinr(model, receivers) => {
-                receivers[station.0 as usize].on_trailing(model, transmission, power, now, totals)
+                receivers[station.0 as usize].on_trailing(model, transmission, power, now, mpdus, totals)
             }
         }
     }

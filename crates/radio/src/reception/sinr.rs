@@ -25,7 +25,8 @@ use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::{Arrival, ReceptionOutcome};
-use crate::errors::{SuccessCurve, survives, thermal_noise};
+use crate::aggregate::{Mpdu, MpduSet, with_subframe};
+use crate::errors::{SuccessCurve, mpdu_survives, survives, thermal_noise};
 use crate::phy::{ModulationClass, TxVector};
 use crate::transmission::{Totals, TransmissionId};
 use crate::units::{Decibel, Power, PowerRatio};
@@ -126,6 +127,8 @@ pub(crate) struct Content {
     /// Of the PSDU.
     pub(crate) octets: u32,
     pub(crate) airtime: Duration,
+    /// Whether its MPDUs are decided on one by one.
+    pub(crate) has_mpdus: bool,
     /// Names the transmission among all of its run.
     pub(crate) key: u64,
 }
@@ -161,6 +164,17 @@ pub(crate) struct Receiver {
     busy: bool,
     window: Window,
     lock: Option<Lock>,
+    /// Of a frame with MPDUs: its PSDU so far, in pieces of one ratio.
+    pieces: Vec<Piece>,
+}
+
+/// A part of a PSDU over which the ratio was one.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// Of the PSDU.
+    share: f64,
+    /// Logarithm of the chance of each bit.
+    ln_success: f64,
 }
 
 /// The time in which a receiver looks for a preamble: from the first that begins up to aCCATime after the strongest has begun.
@@ -200,6 +214,8 @@ struct Lock {
     /// Of the PSDU: when its last bit passes, and how many there are.
     payload_end: Instant,
     payload_bits: f64,
+    /// Whether its MPDUs are decided on one by one.
+    has_mpdus: bool,
     /// Up to when the chances below are reckoned.
     since: Instant,
     /// Logarithms of the chance that all bits so far were received.
@@ -214,7 +230,15 @@ struct Lock {
 impl Receiver {
     /// In silence.
     pub(super) fn new(station: u32) -> Self {
-        Self { station, energy: Power::ZERO, transmitting: false, busy: false, window: Window::CLOSED, lock: None }
+        Self {
+            station,
+            energy: Power::ZERO,
+            transmitting: false,
+            busy: false,
+            window: Window::CLOSED,
+            lock: None,
+            pieces: Vec::new(),
+        }
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -276,12 +300,13 @@ impl Receiver {
     }
 
     /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
-    pub(super) fn on_trailing(
+    pub(super) fn on_trailing<P>(
         &mut self,
         model: &Sinr,
         transmission: TransmissionId,
         power: Power,
         now: Instant,
+        mpdus: Option<(&[Mpdu<P>], &mut MpduSet)>,
         totals: &mut Totals,
     ) -> (ReceptionOutcome, bool) {
         let was_busy = self.busy;
@@ -290,7 +315,14 @@ impl Receiver {
         self.judge(model);
         let heard = match &self.lock {
             Some(lock) if lock.transmission == transmission => {
-                let heard = lock.end(model, self.station, totals);
+                let heard = match mpdus {
+                    None => lock.end(model, self.station, totals),
+                    Some((mpdus, received)) => {
+                        let octets = mpdus.iter().map(|mpdu| mpdu.octets);
+                        *received = lock.received(&self.pieces, octets, model, self.station);
+                        lock.end_of_mpdus(model, self.station, received, totals)
+                    }
+                };
                 self.lock = None;
                 heard
             }
@@ -307,7 +339,7 @@ impl Receiver {
             return;
         }
         let Arrival { transmission, power, now, header_end, .. } = arrival;
-        let Content { mode, octets, airtime, key } = *content;
+        let Content { mode, octets, airtime, has_mpdus, key } = *content;
         let Mode { noise, service_and_tail_bits, signal_extension, cca_time, .. } = model.modes[mode];
         if now >= self.window.end {
             self.window = Window { end: now + cca_time, before: others, preambles: Power::ZERO };
@@ -326,6 +358,7 @@ impl Receiver {
             return;
         }
         self.window.end = now + cca_time;
+        self.pieces.clear();
         self.lock = Some(Lock {
             transmission,
             power,
@@ -335,6 +368,7 @@ impl Receiver {
             header_end,
             payload_end: now + airtime.saturating_sub(signal_extension),
             payload_bits: f64::from(8 * octets + service_and_tail_bits),
+            has_mpdus,
             since: now,
             ln_header: 0.0,
             ln_payload: 0.0,
@@ -378,7 +412,7 @@ impl Receiver {
             // What is received is sensed, however weak it is.
             totals.receptions += u64::from(lock.power < model.carrier_sense_threshold);
         }
-        lock.advance(&model.modes[lock.mode], self.energy - lock.power, now);
+        lock.advance(&model.modes[lock.mode], self.energy - lock.power, &mut self.pieces, now);
         if lock.header_end > now || lock.is_readable {
             return;
         }
@@ -392,7 +426,7 @@ impl Receiver {
 
 impl Lock {
     /// The piece from the last change until `now`, during which `interference` was present.
-    fn advance(&mut self, mode: &Mode, interference: Power, now: Instant) {
+    fn advance(&mut self, mode: &Mode, interference: Power, pieces: &mut Vec<Piece>, now: Instant) {
         if now <= self.since {
             return;
         }
@@ -419,7 +453,11 @@ impl Lock {
         if now > self.header_end {
             let in_payload = share(self.header_end, self.payload_end);
             if in_payload > 0.0 {
-                self.ln_payload += in_payload * self.payload_bits * mode.payload.ln_success(ratio);
+                let ln_success = mode.payload.ln_success(ratio);
+                self.ln_payload += in_payload * self.payload_bits * ln_success;
+                if self.has_mpdus {
+                    pieces.push(Piece { share: in_payload, ln_success });
+                }
             }
         }
         self.since = now;
@@ -429,6 +467,48 @@ impl Lock {
     /// the header.
     fn end(&self, model: &Sinr, station: u32, totals: &mut Totals) -> ReceptionOutcome {
         if survives(model.seed, Purpose::Decoding, self.key, station, self.ln_header + self.ln_payload) {
+            return ReceptionOutcome::Frame(self.header_end);
+        }
+        totals.collisions += u64::from(self.disturbed);
+        ReceptionOutcome::Error(self.header_end)
+    }
+
+    /// The MPDUs, with these `octets`, that no bit error has hit: each by the pieces over which it lies, and by a separate draw.
+    fn received(
+        &self,
+        pieces: &[Piece],
+        octets: impl ExactSizeIterator<Item = u32>,
+        model: &Sinr,
+        station: u32,
+    ) -> MpduSet {
+        let mut received = MpduSet::default();
+        let is_one = octets.len() == 1;
+        let mut end_octets = 0;
+        for (place, octets) in octets.enumerate() {
+            let start = f64::from(8 * end_octets);
+            end_octets = if is_one { octets } else { with_subframe(end_octets, octets) };
+            let end = f64::from(8 * end_octets);
+            let (mut ln_success, mut from) = (0.0, 0.0);
+            for piece in pieces {
+                let to = from + piece.share * self.payload_bits;
+                // What rounding leaves over belongs to the last bits.
+                let bits = end.min(to) - start.max(from);
+                if bits > 0.0 {
+                    ln_success += bits * piece.ln_success;
+                }
+                from = to;
+            }
+            if mpdu_survives(model.seed, self.key, station, place, ln_success) {
+                received.insert(place);
+            }
+        }
+        received
+    }
+
+    /// The same where MPDUs are decided on one by one.
+    fn end_of_mpdus(&self, model: &Sinr, station: u32, received: &MpduSet, totals: &mut Totals) -> ReceptionOutcome {
+        let has_header = survives(model.seed, Purpose::Decoding, self.key, station, self.ln_header);
+        if has_header && !received.is_empty() {
             return ReceptionOutcome::Frame(self.header_end);
         }
         totals.collisions += u64::from(self.disturbed);
@@ -526,13 +606,20 @@ mod tests {
                 header_end: at + self.header,
                 end: at + self.airtime,
             };
-            let content = Content { mode: 0, octets: OCTETS, airtime: self.airtime, key };
+            let content = Content { mode: 0, octets: OCTETS, airtime: self.airtime, has_mpdus: false, key };
             self.receiver.on_leading(&self.model, arrival, &content, &mut self.totals)
         }
 
         fn ends(&mut self, id: u32, at: Instant, decibels: f64) -> (ReceptionOutcome, bool) {
             let power = above_noise(&self.model, decibels);
-            self.receiver.on_trailing(&self.model, TransmissionId::from_index(id), power, at, &mut self.totals)
+            self.receiver.on_trailing(
+                &self.model,
+                TransmissionId::from_index(id),
+                power,
+                at,
+                None::<(&[Mpdu<()>], _)>,
+                &mut self.totals,
+            )
         }
     }
 

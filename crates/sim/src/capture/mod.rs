@@ -13,9 +13,11 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hopcast_protocols::time::Instant;
-use hopcast_radio::mac::{Frame, StationId};
+use hopcast_radio::aggregate::{Body, MpduSet};
+use hopcast_radio::mac::{Frame, Header, StationId};
 use hopcast_radio::medium::Link;
 use hopcast_wire::pcapng::{self, LinkType};
+use hopcast_wire::radiotap::AmpduStatus;
 
 use crate::engine::{Attachment, Port, Ports, Tap};
 use crate::host::Sdu;
@@ -107,6 +109,18 @@ impl Tap<Rc<Sdu>> for CaptureTap {
         files.write(station, frame, start, received);
     }
 
+    fn on_frame_with_body(
+        &mut self,
+        station: StationId,
+        frame: &Header,
+        body: (&Body<Rc<Sdu>>, &MpduSet, u64),
+        start: Instant,
+        received: Option<&Link>,
+    ) {
+        let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
+        files.write_body(station, frame, body, start, received);
+    }
+
     fn on_packet(&mut self, port: Port, sdu: &Rc<Sdu>, wire: u32, now: Instant) {
         let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
         files.write_packet(port, sdu, wire, now);
@@ -131,6 +145,34 @@ impl Files {
         // The instant that the radiotap header tells as well: that of the first octet behind preamble and PLCP header.
         let at = (start + frame.header).as_nanos();
         self.error = node.write(port.interface, at, octets).err();
+    }
+
+    /// Each MPDU that has arrived is a frame of the capture.
+    fn write_body(
+        &mut self,
+        station: StationId,
+        frame: &Header,
+        (body, arrived, number): (&Body<Rc<Sdu>>, &MpduSet, u64),
+        start: Instant,
+        received: Option<&Link>,
+    ) {
+        let port = self.ports.of_station(station);
+        let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
+        let at = (start + frame.header).as_nanos();
+        let Body::Mpdus(mpdus) = body else {
+            let octets = self.encoder.encode_control(frame, body, start, received);
+            self.error = node.write(port.interface, at, octets).err();
+            return;
+        };
+        for (place, mpdu) in mpdus.iter().enumerate().filter(|&(place, _)| arrived.has(place)) {
+            // A reference need only differ from those of other A-MPDUs near it.
+            let ampdu = AmpduStatus { reference: number as u32, is_last: place + 1 == mpdus.len() };
+            let octets = self.encoder.encode_mpdu(frame, mpdu, (mpdus.len() > 1).then_some(ampdu), start, received);
+            self.error = node.write(port.interface, at, octets).err();
+            if self.error.is_some() {
+                return;
+            }
+        }
     }
 
     fn write_packet(&mut self, port: Port, sdu: &Sdu, wire: u32, now: Instant) {

@@ -21,6 +21,7 @@ use core::fmt;
 use core::hint::black_box;
 
 use hopcast_protocols::time::Instant;
+use hopcast_radio::aggregate::{Body, MpduSet};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, QueueSpace, StationId};
 use hopcast_radio::medium::{EdgeProgress, Link, Medium, StartedTransmission, Transmission, TransmissionId};
@@ -191,6 +192,17 @@ pub enum Loss {
 pub trait Tap<P> {
     /// At `station`, a frame that started at `start`; with its power if it was received.
     fn on_frame(&mut self, station: StationId, frame: &Frame<P>, start: Instant, received: Option<&Link>);
+
+    /// The same of a frame that carries `body`, of whose MPDUs it has those in `arrived`; `number` names the transmission.
+    fn on_frame_with_body(
+        &mut self,
+        _station: StationId,
+        _frame: &Frame<()>,
+        _body: (&Body<P>, &MpduSet, u64),
+        _start: Instant,
+        _received: Option<&Link>,
+    ) {
+    }
 
     /// At an interface that is a wire, a packet that has left on this wire, or arrived from it.
     fn on_packet(&mut self, _port: Port, _packet: &P, _wire: u32, _now: Instant) {}
@@ -425,43 +437,52 @@ impl<U: Upper> Engine<U> {
         loop {
             let Self { medium, stations, station_timers, ports, upper, tap, log, is_unacknowledged, .. } = self;
             let (mut now, mut events) = (self.now, 0);
-            let passage = medium.follow_trailing(id, &mut front, bound, |transmission, link, time, heard, idle| {
-                now = time;
-                events += 1;
-                let receiver = link.receiver;
-                if let Some(log) = log {
-                    log(Event { key: Key::new(time, Rank::Trailing, number), place: receiver.0 });
-                }
-                if *is_unacknowledged && !matches!(heard, ReceptionOutcome::Frame(_)) {
-                    report_unheard(upper, ports, transmission, receiver, time);
-                }
-                let frame = &transmission.frame;
-                let station = &mut stations[receiver.0 as usize];
-                match heard {
-                    ReceptionOutcome::Noise if idle => {}
-                    ReceptionOutcome::Noise => return Some(Instant::MAX),
-                    ReceptionOutcome::Error(header_end) => station.handle_error(frame.vector, header_end, time),
-                    ReceptionOutcome::Frame(header_end) => {
-                        if let Some(tap) = tap {
-                            let frame = frame.with_payload(transmission.packet.clone());
-                            tap.on_frame(receiver, &frame, transmission.start + link.delay, Some(link));
-                        }
-                        if frame.kind == FrameKind::Management {
-                            upper.handle_signal(ports.of_station(receiver), link.power);
-                        }
-                        station.handle_frame(frame, header_end, time);
+            let passage =
+                medium.follow_trailing(id, &mut front, bound, |transmission, link, time, heard, arrived, idle| {
+                    now = time;
+                    events += 1;
+                    let receiver = link.receiver;
+                    if let Some(log) = log {
+                        log(Event { key: Key::new(time, Rank::Trailing, number), place: receiver.0 });
                     }
-                }
-                if idle {
-                    station.handle_idle(time);
-                }
-                if station.has_output() {
-                    return None;
-                }
-                let timeout = station.poll_timeout();
-                station_timers.set(receiver.0 as usize, timeout);
-                Some(just_after(timeout.unwrap_or(Instant::MAX)))
-            });
+                    if *is_unacknowledged && !matches!(heard, ReceptionOutcome::Frame(_)) {
+                        report_unheard(upper, ports, transmission, receiver, time);
+                    }
+                    let frame = &transmission.frame;
+                    let station = &mut stations[receiver.0 as usize];
+                    match heard {
+                        ReceptionOutcome::Noise if idle => {}
+                        ReceptionOutcome::Noise => return Some(Instant::MAX),
+                        ReceptionOutcome::Error(header_end) => station.handle_error(frame.vector, header_end, time),
+                        ReceptionOutcome::Frame(header_end) if transmission.body.is_some() => {
+                            let Some(body) = &transmission.body else { return None };
+                            if let Some(tap) = tap {
+                                let start = transmission.start + link.delay;
+                                tap.on_frame_with_body(receiver, frame, (body, arrived, number), start, Some(link));
+                            }
+                            station.handle_body(frame, body, arrived, header_end, time);
+                        }
+                        ReceptionOutcome::Frame(header_end) => {
+                            if let Some(tap) = tap {
+                                let frame = frame.with_payload(transmission.packet.clone());
+                                tap.on_frame(receiver, &frame, transmission.start + link.delay, Some(link));
+                            }
+                            if frame.kind == FrameKind::Management {
+                                upper.handle_signal(ports.of_station(receiver), link.power);
+                            }
+                            station.handle_frame(frame, header_end, time);
+                        }
+                    }
+                    if idle {
+                        station.handle_idle(time);
+                    }
+                    if station.has_output() {
+                        return None;
+                    }
+                    let timeout = station.poll_timeout();
+                    station_timers.set(receiver.0 as usize, timeout);
+                    Some(just_after(timeout.unwrap_or(Instant::MAX)))
+                });
             self.now = now;
             self.events += events;
             match passage {
@@ -585,6 +606,17 @@ impl<U: Upper> Engine<U> {
                         let port = self.ports.of_station(station);
                         host_touched |= self.upper.handle_packet(port, packet, Some(from), now);
                     }
+                    Output::Released(packet, from) => {
+                        let port = self.ports.of_station(station);
+                        host_touched |= self.upper.handle_packet(port, &packet, Some(from), now);
+                    }
+                    Output::Late(packet, from) => {
+                        self.upper.handle_unheard(self.ports.of_station(from), &packet, now);
+                    }
+                    Output::OverheardInBody(packet, from, to) => {
+                        host_touched = true;
+                        self.upper.handle_overheard(self.ports.of_station(station), &packet, from, to, now);
+                    }
                     Output::Overheard((), from, to) => {
                         host_touched = true;
                         let packet = packet_of(&self.medium, heard);
@@ -659,14 +691,21 @@ impl<U: Upper> Engine<U> {
     }
 
     fn transmit(&mut self, station: StationId, now: Instant) {
-        let (header, packet) = self.stations[station.0 as usize].on_air();
+        let sender = &self.stations[station.0 as usize];
+        let ((header, packet), body) = (sender.on_air(), sender.body_on_air());
         if let Some(tap) = &mut self.tap {
-            tap.on_frame(station, &header.with_payload(packet.cloned()), now, None);
+            match body {
+                Some(body) => {
+                    let number = self.medium.totals().frames_sent;
+                    tap.on_frame_with_body(station, header, (body, &MpduSet::ALL, number), now, None);
+                }
+                None => tap.on_frame(station, &header.with_payload(packet.cloned()), now, None),
+            }
         }
         if self.is_unacknowledged && header.receiver.is_some() {
             return self.transmit_unacknowledged(station, now);
         }
-        if let Some(launch) = self.medium.transmit(header, packet, now) {
+        if let Some(launch) = self.medium.transmit(header, packet, body, now) {
             self.follow(launch);
         }
     }
@@ -681,7 +720,7 @@ impl<U: Upper> Engine<U> {
     #[cold]
     fn transmit_unacknowledged(&mut self, station: StationId, now: Instant) {
         let (header, packet) = self.stations[station.0 as usize].on_air();
-        let launch = self.medium.transmit(header, packet, now);
+        let launch = self.medium.transmit(header, packet, None, now);
         let is_reached =
             launch.is_some_and(|launch| header.receiver.is_some_and(|to| self.medium.reaches(launch.id, to)));
         if let Some(packet) = packet.filter(|_| !is_reached) {

@@ -76,12 +76,21 @@ pub struct NodeRecord {
     /// ACK frames put on the air.
     #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub ack_sent: u64,
-    /// Data frames put on the air, repetitions included.
+    /// Data frames put on the air, repetitions included; each MPDU of an A-MPDU counts.
     #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub data_sent: u64,
     /// Management frames put on the air, repetitions included; 0 where association is implicit.
     #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub management_sent: u64,
+    /// Block acknowledgments put on the air.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
+    pub block_ack_sent: u64,
+    /// Requests for a block acknowledgment put on the air.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
+    pub block_ack_requests_sent: u64,
+    /// A-MPDUs of two or more MPDUs put on the air.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
+    pub ampdus_sent: u64,
     /// Beacons put on the air.
     #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub beacons_sent: u64,
@@ -91,7 +100,7 @@ pub struct NodeRecord {
     /// RTS frames that no CTS answered.
     #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub cts_timeouts: u64,
-    /// Data frames that no ACK answered.
+    /// Data frames that no ACK answered, or A-MPDUs that no block acknowledgment answered.
     #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub ack_timeouts: u64,
     /// Data frames that arrived again because their ACK was lost.
@@ -123,6 +132,15 @@ pub struct RadioRecord {
     /// Management frames sent, repetitions included.
     #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub management_sent: u64,
+    /// Block acknowledgments sent.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
+    pub block_ack_sent: u64,
+    /// Requests for a block acknowledgment sent.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
+    pub block_ack_requests_sent: u64,
+    /// A-MPDUs of two or more MPDUs sent.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
+    pub ampdus_sent: u64,
     /// RTS frames without a CTS.
     #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
     pub cts_timeouts: u64,
@@ -142,12 +160,15 @@ type RadioCounter = fn(&RadioRecord) -> u64;
 
 impl RadioRecord {
     /// The names of all counters, and how to read them.
-    pub(super) const COUNTERS: [(&'static str, RadioCounter); 9] = [
+    pub(super) const COUNTERS: [(&'static str, RadioCounter); 12] = [
         ("rts_sent", |radio| radio.rts_sent),
         ("cts_sent", |radio| radio.cts_sent),
         ("ack_sent", |radio| radio.ack_sent),
         ("data_sent", |radio| radio.data_sent),
         ("management_sent", |radio| radio.management_sent),
+        ("block_ack_sent", |radio| radio.block_ack_sent),
+        ("block_ack_requests_sent", |radio| radio.block_ack_requests_sent),
+        ("ampdus_sent", |radio| radio.ampdus_sent),
         ("cts_timeouts", |radio| radio.cts_timeouts),
         ("ack_timeouts", |radio| radio.ack_timeouts),
         ("duplicates", |radio| radio.duplicates),
@@ -156,6 +177,7 @@ impl RadioRecord {
 
     fn new(counters: mac::Counters) -> Self {
         let mac::Counters { rts_sent, cts_sent, ack_sent, data_sent, management_sent, .. } = counters;
+        let mac::Counters { block_ack_sent, block_ack_requests_sent, ampdus_sent, .. } = counters;
         let mac::Counters { cts_timeouts, ack_timeouts, duplicates, errors, .. } = counters;
         Self {
             rts_sent,
@@ -163,6 +185,9 @@ impl RadioRecord {
             ack_sent,
             data_sent,
             management_sent,
+            block_ack_sent,
+            block_ack_requests_sent,
+            ampdus_sent,
             cts_timeouts,
             ack_timeouts,
             duplicates,
@@ -303,6 +328,9 @@ pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRec
             ack_sent: sum(|mac| mac.ack_sent),
             data_sent: sum(|mac| mac.data_sent),
             management_sent: sum(|mac| mac.management_sent),
+            block_ack_sent: sum(|mac| mac.block_ack_sent),
+            block_ack_requests_sent: sum(|mac| mac.block_ack_requests_sent),
+            ampdus_sent: sum(|mac| mac.ampdus_sent),
             beacons_sent: simulation.associations(NodeId(node)).beacons,
             associations: simulation.associations(NodeId(node)).associations,
             cts_timeouts: sum(|mac| mac.cts_timeouts),

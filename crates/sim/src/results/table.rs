@@ -74,6 +74,9 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     counts("ack_sent", |n| n.ack_sent);
     counts("data_sent", |n| n.data_sent);
     counts("management_sent", |n| n.management_sent);
+    counts("block_ack_sent", |n| n.block_ack_sent);
+    counts("block_ack_requests_sent", |n| n.block_ack_requests_sent);
+    counts("ampdus_sent", |n| n.ampdus_sent);
     counts("beacons_sent", |n| n.beacons_sent);
     counts("associations", |n| n.associations);
     counts("cts_timeouts", |n| n.cts_timeouts);

@@ -98,6 +98,8 @@ impl Simulation {
             }
             let incoming = cards.flat_map(Cards::incoming).chain(access.flat_map(Access::incoming));
             incoming.for_each(|sdu| find(sdu, &mut census));
+            let reordered = self.stations_of(node).flat_map(Dcf::waiting);
+            reordered.for_each(|sdu| find(sdu, &mut census));
             host.count_in_flight(&mut census);
         }
         for (wire, number) in self.engine.wires().iter().zip(0..) {

@@ -70,12 +70,18 @@ impl<'a> Stations<'a> {
             seed: self.seed,
             basic_rate: config.basic_rate,
             protection: self.protection,
-            edca: radio.edca.map(|edition| EdcaParameters::all_defaults(&phy, edition)),
+            edca: radio
+                .edca
+                .map(|edition| EdcaParameters::all_defaults(&phy, edition).map(|edca| with_txop(edca, radio))),
             queue_packets: radio.mac.queue_packets.max(buffers),
             phy,
             ..radio.mac.clone()
         }
     }
+}
+
+fn with_txop(edca: EdcaParameters, radio: &Radio) -> EdcaParameters {
+    EdcaParameters { txop_limit: radio.txop.unwrap_or(edca.txop_limit), ..edca }
 }
 
 /// The stations that understand DSSS alone.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::document::{Path, Tree};
 use super::error::ScenarioError;
-use super::forms::{Form, form};
+use super::forms::{Form, SHORT_KEY, form};
 use super::nearest;
 use super::quantity::{self, Dimension};
 
@@ -40,8 +40,15 @@ impl Checker<'_> {
             Form::Range(dimension) => self.range(schema, dimension, value, path),
             Form::Choice(words) => self.choice(schema, &words, value, path),
             Form::Tagged(tag, variants) => return self.tagged(schema, tag, variants, value, path),
-            Form::Table => match value {
-                Value::Object(table) => return self.table(schema, table, path),
+            Form::Table => match (value, schema[SHORT_KEY].as_str()) {
+                (Value::Object(table), _) => return self.table(schema, table, path),
+                (Value::Number(_), Some(key)) => {
+                    let errors = self.errors.len();
+                    self.value(&schema["properties"][key], value, path);
+                    if self.errors.len() == errors {
+                        return Value::Object([(key.to_owned(), value.clone())].into_iter().collect());
+                    }
+                }
                 _ => self.wrong_kind(schema, path),
             },
             Form::Flag => match value {
@@ -104,8 +111,12 @@ impl Checker<'_> {
                 dimension.from_bare(number)
             }
             Value::String(text) => {
-                if quantity::words_of(schema).contains(&text.as_str()) {
+                let has_schemes = schema.get(quantity::SCHEMES_KEY).is_some();
+                if quantity::words_of(schema).contains(&text.as_str()) || has_schemes && quantity::is_scheme(text) {
                     return;
+                }
+                if has_schemes && text.starts_with("mcs") {
+                    return self.report(path, "is not a scheme", Some("\"mcs N\" with N from 0 to 31".into()));
                 }
                 match dimension.parse(text) {
                     Ok(value) => value,
@@ -139,6 +150,9 @@ impl Checker<'_> {
     }
 
     fn whole_number(&mut self, schema: &Value, value: &Value, path: &Path) {
+        if value.as_str().is_some_and(|text| quantity::words_of(schema).contains(&text)) {
+            return;
+        }
         if !value.is_i64() && !value.is_u64() {
             return self.wrong_kind(schema, path);
         }
@@ -371,6 +385,9 @@ fn wanted(schema: &Value) -> String {
             let example = format!("{} such as \"{}\"", dimension.name(), dimension.example());
             match quantity::words_of(schema).as_slice() {
                 [] => example,
+                words if schema.get(quantity::SCHEMES_KEY).is_some() => {
+                    format!("{example}, a scheme such as \"mcs 7\", or {}", one_of(words))
+                }
                 words => format!("{example}, or {}", one_of(words)),
             }
         }
@@ -384,13 +401,20 @@ fn wanted(schema: &Value) -> String {
         }
         Form::Table => {
             let keys = schema["properties"].as_object().map(|p| p.keys().map(String::as_str).collect::<Vec<_>>());
-            format!("a table with {}", keys.unwrap_or_default().join(", "))
+            let keys = keys.unwrap_or_default().join(", ");
+            match schema[SHORT_KEY].as_str() {
+                Some(key) => format!("{}, or a table with {keys}", wanted(&schema["properties"][key])),
+                None => format!("a table with {keys}"),
+            }
         }
         Form::List => "a list".into(),
         Form::WholeNumber => {
             let limit = |key: &str| schema[key].as_u64();
             let (least, most) = (limit("minimum").unwrap_or(0), limit("maximum").unwrap_or(u64::MAX));
-            format!("a whole number from {least} to {most}")
+            match quantity::words_of(schema).as_slice() {
+                [] => format!("a whole number from {least} to {most}"),
+                words => format!("a whole number from {least} to {most}, or {}", one_of(words)),
+            }
         }
         Form::Number => "a number".into(),
         Form::Flag => "true or false".into(),

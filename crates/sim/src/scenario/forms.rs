@@ -27,6 +27,9 @@ pub(super) enum Form<'a> {
     Free,
 }
 
+/// Key in the JSON Schema of a table that a number may replace: the key of the table that it stands for.
+pub(super) const SHORT_KEY: &str = "x-short";
+
 /// The form of value that `schema` accepts.
 pub(super) fn form(schema: &Value) -> Form<'_> {
     let dimension = schema[quantity::DIMENSION_KEY].as_str().and_then(quantity::dimension_of);
@@ -46,6 +49,12 @@ pub(super) fn form(schema: &Value) -> Form<'_> {
     }
     if schema.get("x-free").is_some() {
         return Form::Free;
+    }
+    if schema.get(SHORT_KEY).is_some() {
+        return Form::Table;
+    }
+    if schema["type"].is_array() && schema.get(quantity::WORDS_KEY).is_some() {
+        return Form::WholeNumber;
     }
     match schema["type"].as_str() {
         Some("number") => Form::Number,
@@ -70,7 +79,9 @@ pub(super) fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Valu
 
 /// Whether `schema` describes a table, of one kind or several.
 pub(super) fn is_table(schema: &Value) -> bool {
-    schema["type"] == "object" || schema["oneOf"].as_array().is_some_and(|v| v.iter().all(|v| v["type"] == "object"))
+    schema["type"] == "object"
+        || schema.get(SHORT_KEY).is_some()
+        || schema["oneOf"].as_array().is_some_and(|v| v.iter().all(|v| v["type"] == "object"))
 }
 
 /// A value that fits `schema`, for people: sizes in bytes, other quantities in the unit with the shortest text.

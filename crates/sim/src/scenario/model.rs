@@ -12,7 +12,7 @@ use hopcast_radio::errors;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{self, Protection};
-use hopcast_radio::phy::{ModulationClasses, Phy, ReedSolomon, Standard, TxVector};
+use hopcast_radio::phy::{Band, ModulationClasses, Phy, ReedSolomon, Shape, Standard, TxVector};
 use hopcast_radio::propagation::Range;
 use hopcast_radio::rate::Algorithm;
 
@@ -75,6 +75,12 @@ pub struct Radio {
     pub short_preamble: bool,
     /// Centre of the channel in hertz; the carrier frequency of the propagation may differ.
     pub channel: f64,
+    /// Centre of its primary channel in hertz.
+    pub primary: f64,
+    /// What the frames of 802.11n and later have in common.
+    pub shape: Option<Shape>,
+    /// TXOP limit of all access categories; `None`: that of each.
+    pub txop: Option<Duration>,
     /// Rate of unicast data frames; the highest that rate control may choose.
     pub data_rate: TxVector,
     /// How the rate of each unicast data frame is chosen.
@@ -110,7 +116,14 @@ pub struct Radio {
 impl Radio {
     /// The physical layer of its stations.
     pub fn phy(&self) -> Phy {
-        self.standard.phy(self.short_preamble)
+        let phy = self.standard.phy(self.short_preamble);
+        self.shape.map_or(phy, |shape| phy.with_shape(shape))
+    }
+
+    /// From one channel to the next that does not overlap it, in hertz.
+    pub fn channel_spacing(&self) -> f64 {
+        let spacing = self.standard.channels_in(self.shape.map_or(Band::High, |shape| shape.band)).spacing();
+        self.shape.map_or(spacing, |shape| spacing.max(shape.width.hertz()))
     }
 }
 
@@ -343,6 +356,8 @@ pub struct NodeRadio {
     pub ssid: Arc<str>,
     /// Centre of its channel in hertz.
     pub frequency: f64,
+    /// Centre of its primary channel in hertz.
+    pub primary: f64,
     /// Rate of unicast data frames; the highest that rate control may choose.
     pub data_rate: TxVector,
     /// How the rate of each unicast data frame is chosen.

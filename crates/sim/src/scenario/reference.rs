@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::forms::{is_table, properties, tag};
+use super::forms::{SHORT_KEY, is_table, properties, tag};
 use super::{quantity, root};
 
 /// The page of keys, values, defaults and limits, in Markdown.
@@ -107,17 +107,21 @@ fn values(schema: &Value) -> String {
             Some(format!("{word} {}", dimension.display(dimension.from_bare(limit))))
         };
         let limits = [limit("exclusiveMinimum", ">"), limit("minimum", "≥"), limit("maximum", "≤")];
+        let scheme = if schema.get(quantity::SCHEMES_KEY).is_some() { " or `\"mcs N\"`" } else { "" };
         let or: String = quantity::words_of(schema).iter().map(|word| format!(" or `\"{word}\"`")).collect();
         let range = if schema.get(quantity::RANGE_KEY).is_some() { " or `[least, largest]`" } else { "" };
         let steps = match schema.get(quantity::STEPS_KEY) {
             Some(_) => format!(" or a list of `[time, {name}]`"),
             None => String::new(),
         };
-        return [format!("{name}{or}{range}{steps}")]
+        return [format!("{name}{scheme}{or}{range}{steps}")]
             .into_iter()
             .chain(limits.into_iter().flatten())
             .collect::<Vec<_>>()
             .join(", ");
+    }
+    if schema.get(SHORT_KEY).is_some() {
+        return format!("{} or table", limited("whole number", schema));
     }
     if is_table(schema) {
         return "table".into();
@@ -127,6 +131,9 @@ fn values(schema: &Value) -> String {
             format!("`\"{}\"` ({})", word["const"].as_str().unwrap_or_default(), text(word).trim_end_matches('.'))
         };
         return words.iter().map(word).collect::<Vec<_>>().join("; ");
+    }
+    if let [word] = quantity::words_of(schema)[..] {
+        return format!("{} or `\"{word}\"`", limited("whole number", schema));
     }
     match schema["type"].as_str() {
         Some("array") if is_table(&schema["items"]) => "list of tables".into(),

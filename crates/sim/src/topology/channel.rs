@@ -84,7 +84,7 @@ impl Channel {
             sent: Power::from_dbm(station.config.tx_power),
             understands: station.config.understands(&phy),
         };
-        let spacing = radio.standard.channels().spacing();
+        let spacing = radio.channel_spacing();
         let ends: Vec<End> = stations.iter().map(end).collect();
         let understand_all = ends.iter().all(|end| end.understands == ModulationClasses::ALL);
         let is_one = understand_all && ends.windows(2).all(|pair| pair[0].frequency == pair[1].frequency);

@@ -69,7 +69,7 @@ pub struct Coexistence {
 /// station of 802.11b in an 802.11g network (`is_erp` false) has only those of DSSS.
 pub fn rates(phy: &Phy, basic: TxVector, is_erp: bool) -> Rates {
     let mut rates = Rates::default();
-    for &rate in phy.vectors() {
+    for &rate in phy.vectors().iter().filter(|rate| !rate.format().has_shape()) {
         let is_basic = rate.modulation_class() == basic.modulation_class()
             && (rate == basic || rate.data_rate() < basic.data_rate() && rate.framing().is_basic);
         if is_erp || rate.modulation_class() == ModulationClass::Dsss {

@@ -545,6 +545,9 @@ impl Bench {
                 Output::FalselyAcknowledged(packet) => Output::FalselyAcknowledged(packet),
                 Output::Dropped(packet, cause, to) => Output::Dropped(packet, cause, to),
                 Output::Overheard((), from, to) => Output::Overheard(self.heard, from, to),
+                Output::Released(..) | Output::Late(..) | Output::OverheardInBody(..) => {
+                    panic!("no agreement is in force")
+                }
             };
             if let Output::Transmit(frame) = &output {
                 self.lock = None;

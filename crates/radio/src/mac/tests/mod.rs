@@ -3,6 +3,7 @@
 //! In the drawings a letter above the axis is what the station sends, one below is what it hears; times in microseconds.
 
 mod access;
+mod aggregation;
 mod bench;
 mod edca;
 mod exchange;

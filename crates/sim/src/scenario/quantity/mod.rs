@@ -3,6 +3,7 @@
 //! No units library fits: a value here is a string such as `"24.5 dBm"` or `"2 Mb/s"` whose kind its key determines, and
 //! messages must describe errors in terms of that key. [`Dimension::units`] is the whole table.
 
+mod count;
 mod dimension;
 mod or_word;
 mod range;
@@ -16,11 +17,13 @@ use core::fmt;
 use hopcast_protocols::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub use count::CountOrOff;
 pub use dimension::{Dimension, Unit};
 pub use or_word::{LevelOrOff, SizeOrNone, SizeOrOff, TimeOrOff};
 pub use range::{SpeedRange, TimeRange};
 pub use rate_choice::RateChoice;
-pub(super) use schema::{DIMENSION_KEY, RANGE_KEY, STEPS_KEY, dimension_of, words_of};
+pub(super) use rate_choice::{SCHEMES_KEY, is_scheme};
+pub(super) use schema::{DIMENSION_KEY, RANGE_KEY, STEPS_KEY, WORDS_KEY, dimension_of, words_of};
 use schema::{inline_schema, schema_of};
 pub use steps::{Rates, Shares, Stepped, Steps, Times};
 

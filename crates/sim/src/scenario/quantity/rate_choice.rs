@@ -18,6 +18,8 @@ pub enum RateChoice {
     Aarf,
     /// Minstrel: by measured throughput.
     Minstrel,
+    /// Always the modulation and coding scheme of this index.
+    Mcs(u8),
 }
 
 impl RateChoice {
@@ -32,6 +34,7 @@ impl fmt::Display for RateChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fixed(rate) => rate.fmt(f),
+            Self::Mcs(mcs) => write!(f, "mcs {mcs}"),
             other => f.write_str(other.word().unwrap_or_default()),
         }
     }
@@ -41,6 +44,7 @@ impl Serialize for RateChoice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Fixed(rate) => rate.serialize(serializer),
+            Self::Mcs(_) => serializer.collect_str(self),
             other => serializer.collect_str(other),
         }
     }
@@ -51,9 +55,35 @@ impl<'de> Deserialize<'de> for RateChoice {
         let value = serde_json::Value::deserialize(deserializer)?;
         match Self::WORDS.iter().find(|(word, _)| value == *word) {
             Some((_, choice)) => Ok(*choice),
-            None => Rate::deserialize(value).map(Self::Fixed).map_err(serde::de::Error::custom),
+            None => match value.as_str().and_then(mcs_of) {
+                Some(mcs) => Ok(Self::Mcs(mcs)),
+                None => Rate::deserialize(value).map(Self::Fixed).map_err(serde::de::Error::custom),
+            },
         }
     }
 }
 
-inline_schema!(RateChoice, schema_with_words(Dimension::Rate, &RateChoice::WORDS.map(|(word, _)| word)));
+/// The index in `mcs 7`.
+fn mcs_of(text: &str) -> Option<u8> {
+    text.strip_prefix("mcs ")?.trim().parse().ok().filter(|&mcs| mcs < SCHEMES)
+}
+
+/// Those of HT, which has the most.
+const SCHEMES: u8 = 32;
+
+/// Whether a text names a scheme.
+pub(in crate::scenario) fn is_scheme(text: &str) -> bool {
+    mcs_of(text).is_some()
+}
+
+/// Key in the JSON Schema of a rate that the index of a scheme may replace.
+pub(in crate::scenario) const SCHEMES_KEY: &str = "x-schemes";
+
+inline_schema!(RateChoice, {
+    let mut schema = schema_with_words(Dimension::Rate, &RateChoice::WORDS.map(|(word, _)| word));
+    let pattern = schema.get("pattern").and_then(|pattern| pattern.as_str()).unwrap_or_default();
+    let pattern = format!("{pattern}|^mcs [0-9]+$");
+    schema.insert("pattern".into(), pattern.into());
+    schema.insert(SCHEMES_KEY.into(), true.into());
+    schema
+});

@@ -40,7 +40,7 @@ pub(in crate::scenario) fn dimension_of(name: &str) -> Option<Dimension> {
 }
 
 /// Key in the JSON Schema that holds the words that may replace a quantity.
-const WORDS_KEY: &str = "x-or";
+pub(in crate::scenario) const WORDS_KEY: &str = "x-or";
 
 /// The words that may replace the quantity of a schema.
 pub(in crate::scenario) fn words_of(schema: &serde_json::Value) -> Vec<&str> {

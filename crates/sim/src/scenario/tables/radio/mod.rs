@@ -1,19 +1,20 @@
 //! The radio and its medium access: `radio`.
 
+mod aggregation;
 mod association;
-mod channel;
 mod errors;
 mod nodes;
 mod propagation;
 mod queue;
 mod rates;
 mod reception;
+mod shape;
 mod standard;
 
 use hopcast_radio::errors::DEFAULT_NOISE_FIGURE;
 use hopcast_radio::mac::edca::Edition;
 use hopcast_radio::mac::{AccessRules, Config};
-use hopcast_radio::phy::Standard;
+use hopcast_radio::phy::{Band, ChannelWidth, Phy, Shape, Standard, TxVector, WideChannel};
 use hopcast_radio::rate::Algorithm;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,14 +22,18 @@ use serde::{Deserialize, Serialize};
 use super::super::declare::{computed, is};
 use super::super::model;
 use super::super::profile::Profile;
-use super::super::quantity::{Level, LevelOrOff, Power, Rate, RateChoice, Size, SizeOrNone, SizeOrOff, Time};
+use super::super::quantity::{
+    Frequency, Level, LevelOrOff, Power, Rate, RateChoice, Size, SizeOrNone, SizeOrOff, Time,
+};
 use super::super::read::Later;
 use super::Resolver;
+use aggregation::Aggregation;
 use association::Association;
 pub(super) use nodes::NodeRadio;
 use queue::Queue;
 use rates::Protection;
 use reception::{Reception, Surroundings};
+use shape::{Channel, CodeName};
 use standard::StandardName;
 
 /// The radio and its medium access.
@@ -45,10 +50,25 @@ pub(super) struct Radio {
     /// Preamble of 802.11b and 802.11g frames at 2, 5.5 and 11 Mb/s.
     #[schemars(extend("x-default" = is("long", "the preamble that every station of IEEE 802.11-2020, clause 16, understands")))]
     preamble: Preamble,
-    /// Channel number in the standard's band. It sets the default of the propagation model's frequency.
-    #[schemars(extend("minimum" = 1, "maximum" = 200, "x-default" = computed(&standard::default_channels())))]
-    channel: Option<u32>,
-    /// Data rate of unicast data frames, or the algorithm that chooses it for each receiver.
+    /// Band of 802.11n and 802.11ax: 2.4 GHz or 5 GHz.
+    #[schemars(extend("minimum" = 1e9, "maximum" = 1e11, "x-default" = computed("5 GHz, the band that 802.11n, 802.11ac and 802.11ax share")))]
+    band: Option<Frequency>,
+    /// Channel number in the standard's band, or a table with the number of the primary channel and the width. Its centre
+    /// is the default of the propagation model's frequency.
+    #[schemars(extend("x-default" = computed(&shape::default_channels())))]
+    channel: Option<Channel>,
+    /// Spatial streams of stations of 802.11n (up to four), 802.11ac and 802.11ax. The power is shared among the streams of a
+    /// frame, as many antennas collect it, and the streams don't disturb each other.
+    #[schemars(extend("minimum" = 1, "maximum" = 8, "x-default" = computed("those of the scheme that `data_rate` names under 802.11n; else 1")))]
+    spatial_streams: Option<u8>,
+    /// Guard interval of 802.11n and 802.11ac, 0.4 or 0.8 us, or of 802.11ax, 0.8, 1.6 or 3.2 us.
+    #[schemars(extend("minimum" = 0, "maximum" = 1, "x-default" = computed("0.8 us, the one that every station has")))]
+    guard_interval: Option<Time>,
+    /// Code of the frames of 802.11n and later.
+    #[schemars(extend("x-default" = computed("`bcc`; `ldpc` for `802.11ax`, which asks for it above 20 MHz")))]
+    coding: Option<CodeName>,
+    /// Data rate of unicast data frames, or the algorithm that chooses it for each receiver. `mcs N` names a modulation
+    /// and coding scheme: 0 to 31 of 802.11n, which count the streams; 0 to 9 of 802.11ac and 0 to 11 of 802.11ax, over all streams.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest rate of the standard; under profile `ns-2` the 2 Mb/s of its `bandwidth_` if the standard has that rate")))]
     data_rate: Option<RateChoice>,
     /// Basic rate: that of broadcast frames, and the highest rate of RTS, CTS and ACK frames. hopcast ignores a basic
@@ -57,12 +77,18 @@ pub(super) struct Radio {
     basic_rate: Option<Rate>,
     /// Frame length above which RTS/CTS precede a unicast frame (the whole MAC frame counts); `0 B`: they precede all
     /// unicast frames. `wavelan` has no RTS.
-    #[schemars(extend("minimum" = 0, "maximum" = 65_536, "x-default" = is("off", "dot11RTSThreshold larger than any frame")))]
+    #[schemars(extend("minimum" = 0, "maximum" = 6_500_631, "x-default" = is("off", "dot11RTSThreshold larger than any frame")))]
     rts_threshold: Option<SizeOrOff>,
     /// Medium access with four categories (EDCA), and the edition of IEEE 802.11 with its default parameters. A flow's
-    /// `priority` selects its category.
-    #[schemars(extend("x-default" = is("off", "DCF")))]
-    edca: Edca,
+    /// `priority` selects its category. 802.11n and later always have them.
+    #[schemars(extend("x-default" = computed("`off`: DCF; `2012` for 802.11n and later, as access points configure it")))]
+    edca: Option<Edca>,
+    /// TXOP limit of each access category: the time for which a station may send after one access. It bounds a frame, and
+    /// under aggregation several frames may follow each other. Zero: one frame.
+    #[schemars(extend("minimum" = 0, "maximum" = 0.008_16, "x-default" = computed("that of each category in the edition of `edca`")))]
+    txop: Option<Time>,
+    /// What data frames of 802.11n and later aggregate.
+    aggregation: Aggregation,
     /// Protection of 802.11g's OFDM frames while stations of 802.11b belong to the network; the slot is then long. With
     /// association over the air the access point learns which stations belong; else protection holds throughout the run.
     #[schemars(extend("x-default" = computed("`none`; `cts-to-self` with association over the air if `basic_rate` is one of 802.11b")))]
@@ -175,16 +201,19 @@ impl Resolver<'_> {
         let radio = &radio.read(&mut self.ledger, &["radio"]);
         let StandardName(standard) = radio.standard;
         let short_preamble = self.short_preamble(radio, standard);
-        let phy = &standard.phy(short_preamble);
-        let (data_rate, rate_control, basic_rate) = self.rates(radio, phy);
+        let (phy, shape, channel) = self.shaped_phy(radio, standard, short_preamble);
+        let phy = &phy;
+        let (data_rate, rate_control, basic_rate) = self.rates(radio, phy, shape);
         let association = self.association(radio, standard);
         let protection = self.protection(radio, phy, basic_rate, association.is_some());
         let rts_threshold = self.rts_threshold(radio, standard);
         let mtu = radio.mtu.0.map(bytes);
         let queue_discipline = self.queue_discipline(&radio.queue, mtu);
-        let channel = self.channel(radio.channel, standard);
+        let aggregation = self.aggregation(radio.aggregation, standard);
+        let edca = self.edca(radio, standard);
+        let queue_packets = self.queue_packets(&radio.queue, aggregation);
         let propagation::Resolved { propagation, shadowing, fading } =
-            self.propagation(&radio.propagation, standard, channel);
+            self.propagation(&radio.propagation, standard, channel.map(|channel| channel.centre));
         let used = match rate_control {
             Algorithm::Fixed(_) => &[data_rate, basic_rate],
             _ => phy.vectors(),
@@ -196,19 +225,28 @@ impl Resolver<'_> {
             rts_threshold,
             short_retry_limit: radio.retry_limit.short,
             long_retry_limit: radio.retry_limit.long,
-            queue_packets: radio.queue.packets,
+            queue_packets,
             queue_discipline,
+            aggregation,
+            rates: controlled_rates(phy, shape),
             rules: self.access_rules(),
-            ..Config::new(standard.phy(short_preamble), data_rate)
+            ..Config::new(*phy, data_rate)
         };
+        let WideChannel { primary, centre, .. } = channel.unwrap_or_else(|| {
+            let first = standard.channels_in(shape.map_or(Band::High, |shape| shape.band)).default_channel().frequency;
+            WideChannel { primary: first, centre: first, width: ChannelWidth::Mhz20 }
+        });
         let radio = model::Radio {
             standard,
-            channel: channel.unwrap_or_else(|| standard.default_channel().frequency),
+            channel: centre,
+            primary,
+            shape,
+            txop: radio.txop.map(Into::into),
             adjacent_channel_rejection: radio.adjacent_channel_rejection.0.map(|level| level.0),
             short_preamble,
             data_rate,
             rate_control,
-            edca: radio.edca.into(),
+            edca,
             protection,
             association,
             basic_rate,
@@ -250,6 +288,29 @@ impl Resolver<'_> {
         threshold.0.map(bytes)
     }
 
+    /// The edition of the access categories' parameters; `None`: DCF.
+    fn edca(&mut self, radio: &Radio, standard: Standard) -> Option<Edition> {
+        let path = ["radio", "edca"];
+        let edca = self.ledger.layered(&path, radio.edca, || match standard.has_shape() {
+            true => (Edca::Ieee2012, format!("default: {standard} has QoS, and access points configure this edition")),
+            false => (Edca::Off, "default: DCF".into()),
+        });
+        if edca == Edca::Off && standard.has_shape() {
+            self.report(&path, format!("{standard} has no stations without QoS"), "\"2012\" or \"2020\"");
+        }
+        match radio.txop {
+            Some(_) if edca == Edca::Off => {
+                self.report(
+                    &["radio", "txop"],
+                    "has no effect without access categories",
+                    "edca = \"2012\" or \"2020\"",
+                );
+            }
+            _ => self.ledger.note_given(&["radio", "txop"]),
+        }
+        edca.into()
+    }
+
     /// Source of the rules of medium access, which no key sets.
     fn access_rules(&mut self) -> AccessRules {
         let (rules, told) = self.ledger.layer.access_rules;
@@ -257,6 +318,13 @@ impl Resolver<'_> {
         self.ledger.note(&["radio", "access_rules"], told, &source);
         rules
     }
+}
+
+/// What rate control chooses from: of 802.11n and later, the schemes over all streams.
+fn controlled_rates(phy: &Phy, shape: Option<Shape>) -> Vec<TxVector> {
+    let Some(shape) = shape else { return Vec::new() };
+    let is_chosen = |rate: &&TxVector| rate.format().has_shape() && rate.streams() == shape.streams;
+    phy.vectors().iter().filter(is_chosen).copied().collect()
 }
 
 fn bytes(size: Size) -> u32 {

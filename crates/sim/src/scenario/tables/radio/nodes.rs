@@ -1,13 +1,15 @@
 //! The radios of a group of nodes.
 
+use hopcast_radio::phy::{Band, WideChannel};
 use hopcast_radio::rate::Algorithm;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::Resolver;
+use super::shape::Channel;
 use crate::scenario::declare::computed;
 use crate::scenario::model;
-use crate::scenario::quantity::{Power, Rate};
+use crate::scenario::quantity::{Frequency, Power, Rate};
 
 /// Radios of the nodes, where they differ from `radio`.
 #[derive(Default, Deserialize, JsonSchema)]
@@ -17,9 +19,10 @@ pub(in super::super) struct NodeRadio {
     /// other.
     #[schemars(extend("maxLength" = 64, "x-default" = computed("one network for all radios without a `network`")))]
     network: Option<String>,
-    /// Channel number in the standard's band.
-    #[schemars(extend("minimum" = 1, "maximum" = 200, "x-default" = computed("`radio.channel`")))]
-    channel: Option<u32>,
+    /// Channel number in the standard's band, or a table with the number of the primary channel and the width, which is that
+    /// of `radio.channel`.
+    #[schemars(extend("x-default" = computed("`radio.channel`")))]
+    channel: Option<Channel>,
     /// Data rate of unicast data frames. A station of 802.11g with a data rate of 802.11b is a station of 802.11b.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("`radio.data_rate`")))]
     data_rate: Option<Rate>,
@@ -33,6 +36,21 @@ pub(in super::super) struct NodeRadio {
 }
 
 impl Resolver<'_> {
+    /// The channel of a radio, if it is given. It is as wide as that of the network: stations of one standard have one width.
+    fn node_channel(&mut self, path: &[&str], given: Option<Channel>, radio: &model::Radio) -> Option<WideChannel> {
+        let Channel { number, width } = given?;
+        let Some(shape) = radio.shape else {
+            return self.channel(given, radio.standard, Band::High, path);
+        };
+        if width.is_some_and(|width| width.0 != shape.width.hertz()) {
+            let at: Vec<&str> = path.iter().copied().chain(["width"]).collect();
+            self.report(&at, "is not the width of radio.channel", format!("\"{}\"", Frequency(shape.width.hertz())));
+            return None;
+        }
+        let width = Some(Frequency(shape.width.hertz()));
+        self.channel(Some(Channel { number, width }), radio.standard, shape.band, path)
+    }
+
     /// The radios of a group of nodes; `given` has the differences from `radio`, and `names` has the networks so far.
     pub(in super::super) fn node_radios(
         &mut self,
@@ -46,15 +64,10 @@ impl Resolver<'_> {
             let place: u32 = place;
             let place = place.to_string();
             let at = |key| ["nodes", index, "radios", place.as_str(), key];
-            for key in ["network", "channel", "data_rate"] {
+            for key in ["network", "data_rate"] {
                 self.ledger.note_given(&at(key));
             }
-            let standard = radio.standard;
-            let channels = standard.channels();
-            let channel = given.channel.map(|number| channels.channel(number));
-            if channel == Some(None) {
-                self.report(&at("channel"), format!("{standard} has no such channel"), channels.described());
-            }
+            let channel = self.node_channel(&at("channel"), given.channel, radio);
             let phy = radio.phy();
             let mut rate = |key, rate: Option<Rate>| rate.and_then(|rate| self.rate_at(&at(key), rate, &phy));
             let data_rate = rate("data_rate", given.data_rate);
@@ -75,7 +88,8 @@ impl Resolver<'_> {
                 network,
                 // Those without a name of their own are one network.
                 ssid: given.network.as_deref().unwrap_or("hopcast").into(),
-                frequency: channel.flatten().map_or(radio.channel, |channel| channel.frequency),
+                frequency: channel.map_or(radio.channel, |channel| channel.centre),
+                primary: channel.map_or(radio.primary, |channel| channel.primary),
                 data_rate: data_rate.unwrap_or(radio.data_rate),
                 rate_control: data_rate.map_or(radio.rate_control, Algorithm::Fixed),
                 basic_rate,

@@ -1,13 +1,13 @@
 //! The interface queue: `radio.queue`.
 
-use hopcast_radio::mac::Config;
+use hopcast_radio::mac::{Aggregation, Config};
 use hopcast_radio::queue::{self, CoDelConfig, FqCoDelConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Resolver, word};
 use super::bytes;
-use crate::scenario::declare::is;
+use crate::scenario::declare::{computed, is};
 use crate::scenario::quantity::{Size, Time};
 
 /// An interface queue.
@@ -15,8 +15,8 @@ use crate::scenario::quantity::{Size, Time};
 #[serde(deny_unknown_fields)]
 pub(super) struct Queue {
     /// Number of packets that the queue holds.
-    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is(Config::DEFAULT_QUEUE_PACKETS, "ns-2 (ifqlen 50), the value of most published studies")))]
-    pub(super) packets: u32,
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = computed("50, as in ns-2 (ifqlen 50) and most published studies; with aggregation twice `aggregation.block_ack`, so that a whole aggregate waits while one is on the air")))]
+    pub(super) packets: Option<u32>,
     /// Queue discipline: the packet that is dropped, and when.
     #[schemars(extend("x-default" = is("drop-tail", "the discipline of most published studies")))]
     discipline: Discipline,
@@ -48,6 +48,20 @@ enum Discipline {
 }
 
 impl Resolver<'_> {
+    /// The number of packets that an interface queue holds.
+    pub(super) fn queue_packets(&mut self, queue: &Queue, aggregation: Option<Aggregation>) -> u32 {
+        self.ledger.layered(&["radio", "queue", "packets"], queue.packets, || match aggregation {
+            Some(limits) if limits.window > 1 => (
+                2 * limits.window,
+                "default: two windows of block acknowledgments: one on the air, one that waits".into(),
+            ),
+            _ => {
+                let source = "default: ns-2 (ifqlen 50), the value of most published studies";
+                (Config::DEFAULT_QUEUE_PACKETS, source.into())
+            }
+        })
+    }
+
     /// The queue discipline; `mtu` in bytes, if there is one.
     pub(super) fn queue_discipline(&mut self, queue: &Queue, mtu: Option<u32>) -> queue::Discipline {
         let (controlled, fair) = match queue.discipline {

@@ -1,7 +1,7 @@
 //! Rates of frames, and protection of those that not all stations understand.
 
 use hopcast_radio::mac::{self, dsss_rate};
-use hopcast_radio::phy::{ModulationClass, Phy, TxVector};
+use hopcast_radio::phy::{ModulationClass, Phy, Shape, TxVector};
 use hopcast_radio::rate::Algorithm;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ const BASIC_RATE_SOURCE: &str =
 
 impl Resolver<'_> {
     /// The data rate or the highest of several, the algorithm that chooses the rate, and the basic rate.
-    pub(super) fn rates(&mut self, radio: &Radio, phy: &Phy) -> (TxVector, Algorithm, TxVector) {
+    pub(super) fn rates(&mut self, radio: &Radio, phy: &Phy, shape: Option<Shape>) -> (TxVector, Algorithm, TxVector) {
         // Those of the profile hold where the standard has them.
         let [profile_data_rate, profile_basic_rate] = ["data_rate", "basic_rate"].map(|key| {
             let (rate, source) = self.ledger.of_profile(&["radio", key])?;
@@ -39,13 +39,14 @@ impl Resolver<'_> {
         });
         let given = match radio.data_rate {
             Some(RateChoice::Fixed(rate)) => self.rate("data_rate", rate, phy),
+            Some(RateChoice::Mcs(mcs)) => self.scheme_at(&["radio", "data_rate"], mcs, phy, shape),
             _ => None,
         };
         let adaptive = match radio.data_rate {
             Some(RateChoice::Arf) => Some(Algorithm::Arf),
             Some(RateChoice::Aarf) => Some(Algorithm::Aarf),
             Some(RateChoice::Minstrel) => Some(Algorithm::Minstrel),
-            Some(RateChoice::Fixed(_)) | None => None,
+            Some(RateChoice::Fixed(_) | RateChoice::Mcs(_)) | None => None,
         };
         let (data_rate, rate_control) = match adaptive {
             Some(algorithm) => {
@@ -53,7 +54,7 @@ impl Resolver<'_> {
                 (phy.fastest(), algorithm)
             }
             None => {
-                let rate = self.ledger.pick_shown(&["radio", "data_rate"], given, TxVector::to_string, || {
+                let rate = self.ledger.pick_shown(&["radio", "data_rate"], given, shown, || {
                     profile_data_rate
                         .unwrap_or_else(|| (phy.fastest(), format!("default: the highest rate of {}", phy.standard())))
                 });
@@ -161,6 +162,11 @@ impl Resolver<'_> {
         }
         rate
     }
+}
+
+/// A rate, with the index of its scheme if it has one.
+fn shown(rate: &TxVector) -> String {
+    if rate.format().has_shape() { format!("mcs {} ({rate})", rate.mcs()) } else { rate.to_string() }
 }
 
 /// The vector of the standard that has this rate.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hopcast_radio::phy::{Channel, Standard};
+use hopcast_radio::phy::Standard;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -35,20 +35,6 @@ impl JsonSchema for StandardName {
         });
         json_schema!({ "description": "A physical layer.", "oneOf": names.collect::<Vec<_>>() })
     }
-}
-
-/// The default channel of each physical layer, as text for the reference page.
-pub(super) fn default_channels() -> String {
-    let mut by_channel: Vec<(u32, Vec<&str>)> = Vec::new();
-    for standard in Standard::ALL {
-        let Channel { number, .. } = standard.default_channel();
-        match by_channel.iter_mut().find(|(known, _)| *known == number) {
-            Some((_, names)) => names.push(standard.name()),
-            None => by_channel.push((number, vec![standard.name()])),
-        }
-    }
-    let told = by_channel.into_iter().map(|(number, names)| format!("{number} ({})", names.join(", ")));
-    told.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
