@@ -79,6 +79,7 @@ class Transport(TypedDict, total=False):
     protocol: Literal["udp", "tcp", "tfrc", "adtfrc"]
     congestion: Congestion
     delayed_ack: Quantity
+    ecn: bool
     elfn: bool
     initial_window: int
     min_rto: Quantity
@@ -386,6 +387,7 @@ class Queue(TypedDict, total=False):
     """Interface queue of each node."""
 
     discipline: Literal["drop-tail", "priority", "codel", "fq-codel"]
+    ecn: bool
     interval: Quantity
     packets: int
     quantum: Quantity

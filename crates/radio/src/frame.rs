@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_wire::ecn::Ecn;
 
 use crate::phy::TxVector;
 use crate::queue::Queued;
@@ -54,6 +55,14 @@ pub trait Payload: Clone {
         self.expires().is_some_and(|expires| now >= expires)
     }
 
+    /// Its ECN field (RFC 3168, section 5). Only queues that mark look at it.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
+    /// Marks it: congestion experienced.
+    fn mark(&mut self) {}
+
     /// Whether it is the body of a management frame, which is sent at the basic rate, ahead of the packets in the
     /// interface queue.
     fn is_management(&self) -> bool {
@@ -80,6 +89,15 @@ impl<P: Payload> Payload for Rc<P> {
         (**self).expires()
     }
 
+    fn ecn(&self) -> Ecn {
+        (**self).ecn()
+    }
+
+    /// The others that hold it see no mark.
+    fn mark(&mut self) {
+        Self::make_mut(self).mark();
+    }
+
     fn is_management(&self) -> bool {
         (**self).is_management()
     }
@@ -101,6 +119,14 @@ impl<P: Payload> Queued for (Option<StationId>, P) {
 
     fn expires(&self) -> Option<Instant> {
         self.1.expires()
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.1.ecn()
+    }
+
+    fn mark(&mut self) {
+        self.1.mark();
     }
 
     fn is_urgent(&self) -> bool {

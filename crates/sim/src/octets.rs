@@ -376,7 +376,7 @@ fn qos_control(priority: UserPriority, is_unicast: bool) -> u16 {
 fn ip_header(packet: &Packet) -> ipv4::Repr {
     let ip = &packet.ip;
     ipv4::Repr {
-        type_of_service: 0,
+        type_of_service: ip.ecn.put(0),
         identification: ip.id,
         dont_fragment: false,
         more_fragments: ip.more_fragments,

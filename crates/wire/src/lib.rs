@@ -107,6 +107,7 @@ mod code_point;
 pub mod dccp;
 pub mod dsdv;
 pub mod dsr;
+pub mod ecn;
 mod error;
 pub mod ethernet;
 pub mod fec;

@@ -21,7 +21,8 @@ use super::plan::{Case, FlowPlan, Host};
 use super::statistics::aggregate;
 
 /// Figures of the sender's TCP that only the simulator's tells.
-const UNKNOWN: [&str; 3] = ["retransmitted_segments", "timeouts", "fast_retransmits"];
+const UNKNOWN: [&str; 5] =
+    ["retransmitted_segments", "timeouts", "fast_retransmits", "ecn_reductions", "marked_segments"];
 
 /// One run of a case.
 #[derive(Clone, Debug)]

@@ -149,6 +149,8 @@ pub struct Counters {
     pub errors: u64,
     /// Accesses that a higher access category of the same station took.
     pub internal_collisions: u64,
+    /// Packets that the queues marked instead of dropping them (ECN).
+    pub marked: u64,
 }
 
 /// One station's medium access.
@@ -531,7 +533,8 @@ impl<P: Payload> Dcf<P> {
 
     /// Counters so far.
     pub fn counters(&self) -> Counters {
-        Counters { errors: self.errors, ..self.counters }
+        let marked = self.access_functions().map(|access_function| access_function.queue.marked()).sum();
+        Counters { errors: self.errors, marked, ..self.counters }
     }
 
     /// The contention window in slots; under EDCA, of the category that has used the medium last.

@@ -15,12 +15,14 @@ pub struct CoDelConfig {
     pub interval: Duration,
     /// Bytes in the queue up to which CoDel drops nothing: the largest packet of the interface.
     pub mtu: u32,
+    /// Mark packets that are capable of it instead of dropping them (section 4.2.1 of RFC 8290 for both disciplines).
+    pub ecn: bool,
 }
 
 impl Default for CoDelConfig {
     /// 5 ms and 100 ms (RFC 8289, section 4) and the IP MTU of 1500 bytes.
     fn default() -> Self {
-        Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), mtu: 1500 }
+        Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), mtu: 1500, ecn: false }
     }
 }
 
@@ -57,6 +59,11 @@ impl<T: Queued> CoDel<T> {
             Some(Taken { item, arrived, backlog: *octets })
         };
         control.dequeue(config, now, take, dropped)
+    }
+
+    /// How many it has marked.
+    pub(crate) fn marked(&self) -> u64 {
+        self.control.marked
     }
 
     /// Takes out all that `is_unwanted`, oldest first.
@@ -100,11 +107,14 @@ pub(super) struct Control {
     count: u32,
     lastcount: u32,
     dropping: bool,
+    /// Packets marked so far.
+    pub(super) marked: u64,
 }
 
 impl Control {
-    /// deque of section 5.5: `take` gives the packet at the head, `dropped` gets what is dropped.
-    pub(super) fn dequeue<T>(
+    /// deque of section 5.5: `take` gives the packet at the head, `dropped` gets what is dropped. A mark counts as a drop does,
+    /// but the packet goes on, so that one packet is marked at most.
+    pub(super) fn dequeue<T: Queued>(
         &mut self,
         config: &CoDelConfig,
         now: Instant,
@@ -115,8 +125,12 @@ impl Control {
         if self.dropping {
             self.dropping = ok_to_drop;
             while self.dropping && now >= self.drop_next {
-                head.into_iter().for_each(&mut dropped);
                 self.count = self.count.saturating_add(1);
+                if self.marks(config, &mut head) {
+                    self.drop_next += control_law(config.interval, self.count);
+                    break;
+                }
+                head.into_iter().for_each(&mut dropped);
                 (head, ok_to_drop) = self.examine(config, now, take());
                 if ok_to_drop {
                     self.drop_next += control_law(config.interval, self.count);
@@ -125,8 +139,10 @@ impl Control {
                 }
             }
         } else if ok_to_drop {
-            head.into_iter().for_each(&mut dropped);
-            (head, _) = self.examine(config, now, take());
+            if !self.marks(config, &mut head) {
+                head.into_iter().for_each(&mut dropped);
+                (head, _) = self.examine(config, now, take());
+            }
             self.dropping = true;
             // A wait that rises again soon after it was brought down goes on with the rate of drops that did so.
             let delta = self.count - self.lastcount;
@@ -136,6 +152,14 @@ impl Control {
             self.lastcount = self.count;
         }
         head
+    }
+
+    /// Marks the packet that would be dropped, if that is possible.
+    fn marks<T: Queued>(&mut self, config: &CoDelConfig, head: &mut Option<T>) -> bool {
+        let Some(item) = head.as_mut().filter(|item| config.ecn && item.ecn().is_capable()) else { return false };
+        item.mark();
+        self.marked += 1;
+        true
     }
 
     /// dodequeue of section 5.6: the packet, and whether it may be dropped.
@@ -167,6 +191,7 @@ fn control_law(interval: Duration, count: u32) -> Duration {
 mod tests {
     use super::super::tests::{Item, ms};
     use super::*;
+    use hopcast_wire::ecn::Ecn;
 
     /// Roots to ten digits: √2 = 1.414213562, √3 = 1.732050808, √5 = 2.236067977, √7 = 2.645751311.
     #[test]
@@ -190,9 +215,13 @@ mod tests {
 
     /// A queue with `packets` of 1500 bytes that came at the start.
     fn backlogged(packets: u32) -> CoDel<Item> {
-        let mut queue = CoDel::new(CoDelConfig::default(), packets);
+        backlogged_of(CoDelConfig::default(), packets, Ecn::NotEct)
+    }
+
+    fn backlogged_of(config: CoDelConfig, packets: u32, ecn: Ecn) -> CoDel<Item> {
+        let mut queue = CoDel::new(config, packets);
         for id in 0..packets {
-            queue.push(Item::new(id, 0, 1500), ms(0)).expect("room");
+            queue.push(Item { ecn, ..Item::new(id, 0, 1500) }, ms(0)).expect("room");
         }
         queue
     }
@@ -220,6 +249,33 @@ mod tests {
         assert_eq!(times, [110, 210, 290, 340, 390, 440, 480, 520, 550, 590]);
         assert_eq!(queue.control.count, 10);
         assert_eq!(queue.control.drop_next.as_nanos(), 580_477_011 + 31_622_776);
+    }
+
+    /// The same times as above, at which a packet is marked and none is dropped; one that comes late brings one mark, as it has
+    /// one packet to mark, and the law goes on from the instant at which that was due (210 + 100/√2 ms).
+    #[test]
+    fn marks_come_where_drops_would() {
+        let config = CoDelConfig { ecn: true, ..CoDelConfig::default() };
+        for ecn in [Ecn::Ect0, Ecn::Ect1] {
+            let mut queue = backlogged_of(config, 200, ecn);
+            let mut times = Vec::new();
+            for at in (0..60).map(|k| 10 * k) {
+                let item = queue.pop(ms(at), |_| panic!("all can be marked")).expect("a backlog");
+                times.extend((item.ecn == Ecn::Ce).then_some(at));
+            }
+            assert_eq!(times, [110, 210, 290, 340, 390, 440, 480, 520, 550, 590]);
+            assert_eq!((queue.marked(), queue.control.count), (10, 10));
+        }
+        let mut queue = backlogged_of(config, 200, Ecn::Ect0);
+        let counts = [0, 10, 110, 410].map(|at| drops(&mut queue, ms(at)));
+        assert_eq!((counts, queue.marked()), ([0; 4], 2));
+        assert_eq!(queue.control.drop_next.as_nanos(), 210_000_000 + 70_710_678);
+        // Without the capability, and without the wish, nothing is marked.
+        for (config, ecn) in [(config, Ecn::NotEct), (CoDelConfig::default(), Ecn::Ect0)] {
+            let mut queue = backlogged_of(config, 200, ecn);
+            let counts = [0, 10, 110, 410].map(|at| drops(&mut queue, ms(at)));
+            assert_eq!((counts, queue.marked()), ([0, 0, 1, 4], 0));
+        }
     }
 
     #[test]

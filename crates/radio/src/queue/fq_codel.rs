@@ -156,6 +156,11 @@ impl<T: Queued> FqCoDel<T> {
         removed
     }
 
+    /// How many it has marked.
+    pub(crate) fn marked(&self) -> u64 {
+        self.queues.iter().map(|queue| queue.control.marked).sum()
+    }
+
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()

@@ -1,20 +1,24 @@
 //! Interface queues: packets that wait for the medium, and rules for dropping them.
 //!
-//! `InterfaceQueue` is the one interface of the disciplines: `DropTail`, the same with what is urgent first, `CoDel` (RFC
-//! 8289) and `FqCoDel` (RFC 8290). A discipline drops packets without a place in `InterfaceQueue::push`, and packets that
-//! have waited too long in `InterfaceQueue::pop`. None of them marks packets instead (ECN).
+//! `InterfaceQueue` is the one interface of the disciplines: `DropTail`, the same with what is urgent first or with marks by
+//! a `Step`, `CoDel` (RFC 8289) and `FqCoDel` (RFC 8290). A discipline drops packets without a place in `InterfaceQueue::push`, and packets that
+//! have waited too long in `InterfaceQueue::pop`. It marks packets instead
+//! if it is told to and they can be marked (ECN, RFC 3168).
 
 mod codel;
 mod drop_tail;
 mod fq_codel;
+mod step;
 
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_wire::ecn::Ecn;
 
 use codel::CoDel;
 pub use codel::CoDelConfig;
 use drop_tail::DropTail;
 use fq_codel::FqCoDel;
 pub use fq_codel::FqCoDelConfig;
+use step::Step;
 
 /// What waits in a queue.
 pub(crate) trait Queued {
@@ -26,6 +30,14 @@ pub(crate) trait Queued {
 
     /// When it is no longer worth sending; `None`: never.
     fn expires(&self) -> Option<Instant>;
+
+    /// Its ECN field.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
+    /// Marks it: congestion experienced.
+    fn mark(&mut self) {}
 
     /// Whether it goes before all others, where the discipline knows that.
     fn is_urgent(&self) -> bool {
@@ -42,6 +54,8 @@ pub enum Discipline {
     /// The same, but urgent packets go before all others, the newest first, and replace the last packet of a full queue:
     /// ns-2.35's `PriQueue` (queue/priqueue.cc).
     Priority,
+    /// As drop-tail, but packets that have waited for so long are marked if they can be.
+    Step(Duration),
     /// Controlled delay (RFC 8289).
     CoDel(CoDelConfig),
     /// Flow queues with controlled delay (RFC 8290).
@@ -70,6 +84,8 @@ pub(crate) enum InterfaceQueue<T> {
     DropTail(DropTail<T>),
     /// See [`Discipline::Priority`].
     Priority(DropTail<T>),
+    /// See [`Step`].
+    Step(Box<Step<T>>),
     /// See [`CoDel`].
     CoDel(Box<CoDel<T>>),
     /// See [`FqCoDel`].
@@ -82,6 +98,7 @@ impl<T: Queued> InterfaceQueue<T> {
         match discipline {
             Discipline::DropTail => Self::DropTail(DropTail::new(capacity)),
             Discipline::Priority => Self::Priority(DropTail::new(capacity)),
+            Discipline::Step(threshold) => Self::Step(Box::new(Step::new(threshold, capacity))),
             Discipline::CoDel(config) => Self::CoDel(Box::new(CoDel::new(config, capacity))),
             Discipline::FqCoDel(config) => Self::FqCoDel(Box::new(FqCoDel::new(config, capacity))),
         }
@@ -93,6 +110,7 @@ impl<T: Queued> InterfaceQueue<T> {
         let refused = match self {
             Self::Priority(queue) if item.is_urgent() => queue.push_first(item).map_or(Ok(()), Err),
             Self::DropTail(queue) | Self::Priority(queue) => queue.push(item),
+            Self::Step(queue) => queue.push(item, now),
             Self::CoDel(queue) => queue.push(item, now),
             Self::FqCoDel(queue) => {
                 queue.push(item, now, |item| dropped(item, Reason::Full));
@@ -109,6 +127,7 @@ impl<T: Queued> InterfaceQueue<T> {
         loop {
             let item = match self {
                 Self::DropTail(queue) | Self::Priority(queue) => queue.pop(),
+                Self::Step(queue) => queue.pop(now),
                 Self::CoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
                 Self::FqCoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
             }?;
@@ -144,8 +163,19 @@ impl<T: Queued> InterfaceQueue<T> {
     pub(crate) fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
         match self {
             Self::DropTail(queue) | Self::Priority(queue) => queue.remove_all(is_unwanted),
+            Self::Step(queue) => queue.remove_all(is_unwanted),
             Self::CoDel(queue) => queue.remove_all(is_unwanted),
             Self::FqCoDel(queue) => queue.remove_all(is_unwanted),
+        }
+    }
+
+    /// How many it has marked.
+    pub(crate) fn marked(&self) -> u64 {
+        match self {
+            Self::DropTail(_) | Self::Priority(_) => 0,
+            Self::Step(queue) => queue.marked(),
+            Self::CoDel(queue) => queue.marked(),
+            Self::FqCoDel(queue) => queue.marked(),
         }
     }
 
@@ -153,6 +183,7 @@ impl<T: Queued> InterfaceQueue<T> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::DropTail(queue) | Self::Priority(queue) => queue.len(),
+            Self::Step(queue) => queue.len(),
             Self::CoDel(queue) => queue.len(),
             Self::FqCoDel(queue) => queue.len(),
         }
@@ -162,6 +193,7 @@ impl<T: Queued> InterfaceQueue<T> {
     pub(crate) fn space(&self) -> usize {
         match self {
             Self::DropTail(queue) | Self::Priority(queue) => queue.space(),
+            Self::Step(queue) => queue.space(),
             Self::CoDel(queue) => queue.space(),
             Self::FqCoDel(queue) => queue.space(),
         }
@@ -169,13 +201,14 @@ impl<T: Queued> InterfaceQueue<T> {
 
     /// What waits: the oldest first, under FQ-CoDel in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        let (drop_tail, codel, fq_codel) = match self {
-            Self::DropTail(queue) | Self::Priority(queue) => (Some(queue.iter()), None, None),
-            Self::CoDel(queue) => (None, Some(queue.iter()), None),
-            Self::FqCoDel(queue) => (None, None, Some(queue.iter())),
+        let (drop_tail, step, codel, fq_codel) = match self {
+            Self::DropTail(queue) | Self::Priority(queue) => (Some(queue.iter()), None, None, None),
+            Self::Step(queue) => (None, Some(queue.iter()), None, None),
+            Self::CoDel(queue) => (None, None, Some(queue.iter()), None),
+            Self::FqCoDel(queue) => (None, None, None, Some(queue.iter())),
         };
-        let (drop_tail, codel) = (drop_tail.into_iter().flatten(), codel.into_iter().flatten());
-        drop_tail.chain(codel).chain(fq_codel.into_iter().flatten())
+        let (drop_tail, step) = (drop_tail.into_iter().flatten(), step.into_iter().flatten());
+        drop_tail.chain(step).chain(codel.into_iter().flatten()).chain(fq_codel.into_iter().flatten())
     }
 }
 

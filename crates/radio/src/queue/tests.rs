@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_wire::ecn::Ecn;
 
 use super::{CoDelConfig, Discipline, FqCoDelConfig, InterfaceQueue, Queued, Reason};
 
@@ -14,11 +15,12 @@ pub(super) struct Item {
     pub(super) flow: u64,
     pub(super) octets: u32,
     pub(super) expires: Option<Instant>,
+    pub(super) ecn: Ecn,
 }
 
 impl Item {
     pub(super) fn new(id: u32, flow: u64, octets: u32) -> Self {
-        Self { id, flow, octets, expires: None }
+        Self { id, flow, octets, expires: None, ecn: Ecn::NotEct }
     }
 }
 
@@ -33,6 +35,14 @@ impl Queued for Item {
 
     fn expires(&self) -> Option<Instant> {
         self.expires
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
     }
 }
 
@@ -118,10 +128,8 @@ fn what_has_expired_is_dropped_at_its_turn() {
 }
 
 fn disciplines() -> impl Strategy<Value = Discipline> {
-    let codel = (0_u64..20, 0_u64..100, 0_u32..3_000).prop_map(|(target, interval, mtu)| CoDelConfig {
-        target: Duration::from_millis(target),
-        interval: Duration::from_millis(interval),
-        mtu,
+    let codel = (0_u64..20, 0_u64..100, 0_u32..3_000, any::<bool>()).prop_map(|(target, interval, mtu, ecn)| {
+        CoDelConfig { target: Duration::from_millis(target), interval: Duration::from_millis(interval), mtu, ecn }
     });
     let fq_codel = (codel.clone(), 1_u16..8, 1_u32..3_000, 0_u32..8, any::<u64>()).prop_map(
         |(codel, flows, quantum, drop_batch, perturbation)| FqCoDelConfig {

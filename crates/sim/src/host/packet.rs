@@ -8,6 +8,7 @@ use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::dccp;
 use hopcast_protocols::transport::tcp::Segment;
 use hopcast_radio::mac::edca::UserPriority;
+use hopcast_wire::ecn::Ecn;
 use hopcast_wire::{MacAddress, arp};
 use std::sync::Arc;
 
@@ -119,6 +120,8 @@ pub struct Ipv4 {
     pub more_fragments: bool,
     /// Time to live.
     pub ttl: u8,
+    /// Explicit congestion notification (RFC 3168, section 5).
+    pub ecn: Ecn,
 }
 
 /// The transport header.
@@ -173,8 +176,29 @@ pub struct Tag {
     pub socket: u16,
     /// User priority at interfaces.
     pub priority: UserPriority,
-    /// Time after which it is not worth sending; `None`: never.
-    pub expires: Option<Instant>,
+    /// Time after which it is not worth sending.
+    pub expires: Expiry,
+}
+
+/// Time after which a packet is not worth sending, or never. Half as large as an `Option<Instant>`: a packet is copied often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expiry(Instant);
+
+impl Expiry {
+    /// The packet does not expire.
+    pub const NEVER: Self = Self(Instant::MAX);
+
+    /// The time; `None`: never.
+    #[inline]
+    pub fn at(self) -> Option<Instant> {
+        (self.0 < Instant::MAX).then_some(self.0)
+    }
+}
+
+impl From<Option<Instant>> for Expiry {
+    fn from(at: Option<Instant>) -> Self {
+        Self(at.unwrap_or(Instant::MAX))
+    }
 }
 
 impl Tag {
@@ -315,7 +339,7 @@ mod tests {
     fn packet(destination_port: u16, id: u16, offset: u16, more_fragments: bool) -> Packet {
         let (source, destination) = (NodeId(3), NodeId(7));
         Packet {
-            ip: Ipv4 { source, destination, id, offset, payload: 1480, more_fragments, ttl: 64 },
+            ip: Ipv4 { source, destination, id, offset, payload: 1480, more_fragments, ttl: 64, ecn: Ecn::NotEct },
             body: Body::Udp { source_port: 9, destination_port, length: 1472 },
             tag: Tag {
                 flow: FlowId(0),
@@ -323,7 +347,7 @@ mod tests {
                 created: Instant::START,
                 socket: 0,
                 priority: UserPriority::BEST_EFFORT,
-                expires: None,
+                expires: Expiry::NEVER,
             },
             part: None,
         }

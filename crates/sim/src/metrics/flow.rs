@@ -98,6 +98,12 @@ pub struct TcpStatistics {
     /// Fast retransmits of TCP, added up as `retransmitted_segments` are.
     #[schemars(extend("x-unit" = "retransmits", "x-counted" = "at the senders"))]
     pub fast_retransmits: u64,
+    /// Reductions of the window because of marks (ECN), added up as `retransmitted_segments` are.
+    #[schemars(extend("x-unit" = "reductions", "x-counted" = "at the senders"))]
+    pub ecn_reductions: u64,
+    /// Segments with data that arrived with a mark (ECN), added up as `retransmitted_segments` are.
+    #[schemars(extend("x-unit" = "segments", "x-counted" = "at the receivers"))]
+    pub marked_segments: u64,
 }
 
 impl std::ops::AddAssign for TcpStatistics {
@@ -105,6 +111,8 @@ impl std::ops::AddAssign for TcpStatistics {
         self.retransmitted_segments += other.retransmitted_segments;
         self.timeouts += other.timeouts;
         self.fast_retransmits += other.fast_retransmits;
+        self.ecn_reductions += other.ecn_reductions;
+        self.marked_segments += other.marked_segments;
     }
 }
 

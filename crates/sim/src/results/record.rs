@@ -109,6 +109,9 @@ pub struct NodeRecord {
     /// Receptions that began and failed, also of frames for other nodes.
     #[schemars(extend("x-unit" = "receptions", "x-counted" = "at each node that hears a frame"))]
     pub errors: u64,
+    /// Packets that the queues of this node's interfaces marked instead of dropping them (ECN).
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node whose queue marks"))]
+    pub marked: u64,
     /// The counters of each radio, in the order of the scenario; missing for nodes with one radio.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub radios: Vec<RadioRecord>,
@@ -153,6 +156,9 @@ pub struct RadioRecord {
     /// Receptions that began and failed.
     #[schemars(extend("x-unit" = "receptions", "x-counted" = "at each node that hears a frame"))]
     pub errors: u64,
+    /// Packets that the radio's queues marked (ECN).
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node whose queue marks"))]
+    pub marked: u64,
 }
 
 /// A counter of a radio.
@@ -160,7 +166,7 @@ type RadioCounter = fn(&RadioRecord) -> u64;
 
 impl RadioRecord {
     /// The names of all counters, and how to read them.
-    pub(super) const COUNTERS: [(&'static str, RadioCounter); 12] = [
+    pub(super) const COUNTERS: [(&'static str, RadioCounter); 13] = [
         ("rts_sent", |radio| radio.rts_sent),
         ("cts_sent", |radio| radio.cts_sent),
         ("ack_sent", |radio| radio.ack_sent),
@@ -173,12 +179,13 @@ impl RadioRecord {
         ("ack_timeouts", |radio| radio.ack_timeouts),
         ("duplicates", |radio| radio.duplicates),
         ("errors", |radio| radio.errors),
+        ("marked", |radio| radio.marked),
     ];
 
     fn new(counters: mac::Counters) -> Self {
         let mac::Counters { rts_sent, cts_sent, ack_sent, data_sent, management_sent, .. } = counters;
         let mac::Counters { block_ack_sent, block_ack_requests_sent, ampdus_sent, .. } = counters;
-        let mac::Counters { cts_timeouts, ack_timeouts, duplicates, errors, .. } = counters;
+        let mac::Counters { cts_timeouts, ack_timeouts, duplicates, errors, marked, .. } = counters;
         Self {
             rts_sent,
             cts_sent,
@@ -192,6 +199,7 @@ impl RadioRecord {
             ack_timeouts,
             duplicates,
             errors,
+            marked,
         }
     }
 }
@@ -337,6 +345,7 @@ pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRec
             ack_timeouts: sum(|mac| mac.ack_timeouts),
             duplicates: sum(|mac| mac.duplicates),
             errors: sum(|mac| mac.errors),
+            marked: sum(|mac| mac.marked),
             radios: if radios().count() > 1 { radios().map(RadioRecord::new).collect() } else { Vec::new() },
         }
     };

@@ -39,6 +39,8 @@ pub fn flow_table(result: &RunResult) -> RecordBatch {
     table.optional_counts("retransmitted_segments", summaries().map(|s| Some(s.tcp?.retransmitted_segments)));
     table.optional_counts("timeouts", summaries().map(|s| Some(s.tcp?.timeouts)));
     table.optional_counts("fast_retransmits", summaries().map(|s| Some(s.tcp?.fast_retransmits)));
+    table.optional_counts("ecn_reductions", summaries().map(|s| Some(s.tcp?.ecn_reductions)));
+    table.optional_counts("marked_segments", summaries().map(|s| Some(s.tcp?.marked_segments)));
     table.numbers("start_up_s", summaries().map(|s| s.player.start_up_s));
     table.optional_counts("hiccups", summaries().map(|s| s.player.hiccups));
     table.numbers("hiccup_time_s", summaries().map(|s| s.player.hiccup_time_s));
@@ -83,6 +85,7 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     counts("ack_timeouts", |n| n.ack_timeouts);
     counts("duplicates", |n| n.duplicates);
     counts("errors", |n| n.errors);
+    counts("marked", |n| n.marked);
     for cause in DropCause::ALL {
         table.counts(&format!("drop_{}", cause.name()), nodes.iter().map(|node| node.drops.of(cause)));
     }

@@ -490,6 +490,8 @@ pub struct Tcp {
     pub congestion: Option<CustomCongestionControl>,
     /// Whether segments carry timestamps.
     pub timestamps: bool,
+    /// Whether both ends ask for explicit congestion notification.
+    pub ecn: bool,
     /// Whether the sender's routing protocol reports broken routes.
     pub elfn: bool,
 }

@@ -130,6 +130,7 @@ fn connection_config(tcp: &Tcp, socket_buffer: u32) -> tcp::Config {
         delayed_ack: tcp.delayed_ack,
         variant: tcp.variant,
         timestamps: tcp.timestamps,
+        ecn: tcp.ecn,
         elfn: tcp.elfn.then(tcp::Elfn::default),
         ..tcp::Config::default()
     }

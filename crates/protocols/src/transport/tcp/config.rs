@@ -76,6 +76,8 @@ pub struct Config {
     pub variant: Variant,
     /// Ask the peer for timestamps (RFC 7323, section 3). They take 12 bytes of each segment's payload.
     pub timestamps: bool,
+    /// Ask the peer for explicit congestion notification (RFC 3168, section 6.1).
+    pub ecn: bool,
     /// What to do on a notice of link failure; `None`: nothing.
     pub elfn: Option<Elfn>,
     /// Bytes that the send buffer holds, unacknowledged ones included; at least 1.
@@ -109,6 +111,7 @@ impl Default for Config {
             segment: 1460,
             variant: Variant::NewReno,
             timestamps: false,
+            ecn: false,
             elfn: None,
             send_buffer: 212_992,
             receive_buffer: 212_992,

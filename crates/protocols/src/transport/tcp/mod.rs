@@ -1,6 +1,6 @@
 //! TCP: RFC 9293 with the congestion control of RFC 5681 (Reno), RFC 6582 (NewReno), RFC 2018 and RFC 6675 (SACK) or RFC
 //! 9438 (CUBIC), the timer of RFC 6298, limited transmit (RFC 3042), window scaling and timestamps (RFC 7323), the
-//! protection against blind attacks of RFC 5961, and explicit link failure notification (ELFN; Holland and Vaidya, MobiCom
+//! protection against blind attacks of RFC 5961, explicit congestion notification (RFC 3168), and explicit link failure notification (ELFN; Holland and Vaidya, MobiCom
 //! 1999).
 //!
 //! A [`Connection`] is one end. It follows the [contract of every machine](crate): change it, drain
@@ -63,7 +63,8 @@
 //!
 //! # Limits
 //!
-//! * No urgent data: URG is never sent and its pointer ignored on receipt. No ECN or Fast Open. No D-SACK (RFC 2883) is sent;
+//! * No urgent data: URG is never sent and its pointer ignored on receipt. No Fast Open. ECN is that of RFC 3168: a window of one segment
+//!   is not reduced further by an echo, and its pace does not slow either (section 6.1.2). No D-SACK (RFC 2883) is sent;
 //!   one that arrives does no harm. No undoing of spurious timeouts (RFC 5682, RFC 4015), no RACK-TLP (RFC 8985), no
 //!   proportional rate reduction (RFC 6937), no HyStart++ (RFC 9406).
 //! * Data and FIN that come with a SYN are not taken; the peer sends them again.
@@ -76,6 +77,7 @@ pub mod congestion;
 
 mod config;
 mod connection;
+mod ecn;
 mod options;
 mod ranges;
 mod receiver;

@@ -53,6 +53,8 @@ pub(super) struct Sender {
     pub(super) rtt: RttEstimator,
     pub(super) congestion: Box<dyn CongestionControl>,
     recovery: Recovery,
+    /// The acknowledgement that is being handled echoes a mark: the window does not grow.
+    holds_window: bool,
     /// What SACK tells, once both sides have agreed to use it.
     scoreboard: Option<Scoreboard>,
 }
@@ -136,6 +138,7 @@ impl Sender {
             rtt: RttEstimator::new(config.min_rto),
             congestion,
             recovery: Recovery::new(config.variant.loss_recovery()),
+            holds_window: false,
             scoreboard: None,
         }
     }
@@ -302,6 +305,20 @@ impl Sender {
         }
     }
 
+    /// The next acknowledgement echoes a mark, and does not let the window grow (RFC 3168, section 6.1.2).
+    pub(super) fn hold_window(&mut self) {
+        self.holds_window = true;
+    }
+
+    /// A mark was echoed for the first time in a window: reduces it. `false` if fast recovery has already done so.
+    pub(super) fn on_marked(&mut self, now: Instant) -> bool {
+        if self.recovery.is_recovering() {
+            return false;
+        }
+        self.congestion.on_marked(self.flight_size(self.sent - self.una), now);
+        true
+    }
+
     /// Whether fast recovery is under way.
     pub(super) fn is_recovering(&self) -> bool {
         self.recovery.is_recovering()
@@ -329,6 +346,7 @@ impl Sender {
         if is_new {
             self.on_new_ack(ack, echoed, now);
         }
+        self.holds_window = false;
         let is_duplicate = match &mut self.scoreboard {
             Some(board) => {
                 blocks.fold(false, |news, (start, end)| board.insert(start, end, self.una, self.sent) || news)
@@ -380,7 +398,7 @@ impl Sender {
         let mut restarts = true;
         match self.recovery.on_progress(acked, ack, self.sent, self.segment) {
             // The SYN is no data (RFC 5681, section 3.1, speaks of data acknowledged).
-            Progress::Open if !self.open => {}
+            Progress::Open if !self.open || self.holds_window => {}
             Progress::Open => {
                 self.congestion.on_ack(&Ack { acked, flight, smoothed_rtt: self.rtt.smoothed(), now });
             }

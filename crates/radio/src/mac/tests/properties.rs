@@ -69,7 +69,7 @@ fn protected() -> impl Strategy<Value = Config> {
 
 /// With times as short as an exchange, so that packets are dropped.
 fn disciplines() -> impl Strategy<Value = Discipline> {
-    let codel = CoDelConfig { target: micros(500), interval: micros(2_000), mtu: 0 };
+    let codel = CoDelConfig { target: micros(500), interval: micros(2_000), mtu: 0, ecn: false };
     let fq_codel = FqCoDelConfig { codel, flows: 2, ..FqCoDelConfig::default() };
     prop_oneof![
         Just(Discipline::DropTail),

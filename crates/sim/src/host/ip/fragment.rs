@@ -54,8 +54,9 @@ impl Iterator for Fragments {
 
 #[cfg(test)]
 pub(in crate::host) mod tests {
-    use crate::host::packet::{Body, DEFAULT_TTL, Ipv4, Tag};
+    use crate::host::packet::{Body, DEFAULT_TTL, Expiry, Ipv4, Tag};
     use hopcast_radio::mac::edca::UserPriority;
+    use hopcast_wire::ecn::Ecn;
 
     use super::*;
     use crate::id::{FlowId, NodeId};
@@ -72,6 +73,7 @@ pub(in crate::host) mod tests {
                 payload: body.octets() as u16,
                 more_fragments: false,
                 ttl: DEFAULT_TTL,
+                ecn: Ecn::NotEct,
             },
             body,
             tag: Tag {
@@ -80,7 +82,7 @@ pub(in crate::host) mod tests {
                 created: Instant::START,
                 socket: 0,
                 priority: UserPriority::BEST_EFFORT,
-                expires: None,
+                expires: Expiry::NEVER,
             },
             part: None,
         }

@@ -12,6 +12,7 @@ use crate::id::NodeId;
 use crate::metrics::DropCause;
 use fragment::Fragments;
 use hopcast_protocols::time::Instant;
+use hopcast_wire::ecn::Ecn;
 use hopcast_wire::icmpv4::Failure;
 use reassembly::Outcome;
 use std::sync::Arc;
@@ -69,11 +70,26 @@ impl Stack {
         coded: Option<Arc<Coded>>,
         cx: &mut Context<'_>,
     ) -> bool {
+        self.send_marked(plan, destination, body, tag, coded, Ecn::NotEct, cx)
+    }
+
+    /// The same with this ECN field.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one packet")]
+    pub(in crate::host) fn send_marked(
+        &mut self,
+        plan: Plan,
+        destination: NodeId,
+        body: Body,
+        tag: Tag,
+        coded: Option<Arc<Coded>>,
+        ecn: Ecn,
+        cx: &mut Context<'_>,
+    ) -> bool {
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
         let payload = body.octets() as u16;
-        let ip =
-            Ipv4 { source: self.node, destination, id, offset: 0, payload, more_fragments: false, ttl: DEFAULT_TTL };
+        let (source, ttl) = (self.node, DEFAULT_TTL);
+        let ip = Ipv4 { source, destination, id, offset: 0, payload, more_fragments: false, ttl, ecn };
         let part = coded.map(|coded| Arc::new(Part { coded: Some(coded), ..Part::default() }));
         self.send_datagram(plan, Packet { ip, body, tag, part }, cx)
     }

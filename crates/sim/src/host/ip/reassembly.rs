@@ -9,6 +9,7 @@ use crate::host::packet::{MAX_IP_PAYLOAD, Packet};
 use crate::id::NodeId;
 use crate::metrics::DropCause;
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_wire::ecn::Ecn;
 
 /// Time limit for a datagram, from its first fragment: Linux's `ipfrag_time` (Documentation/networking/ip-sysctl.rst).
 /// RFC 1122, section 3.3.2, asks for 60 to 120 s, RFC 791 for 15 s.
@@ -294,6 +295,10 @@ impl Incomplete {
         }
         if !packet.ip.more_fragments {
             self.total = Some(end);
+        }
+        if packet.ip.ecn == Ecn::Ce {
+            // RFC 3168, section 5.3.
+            self.sample.ip.ecn = Ecn::Ce;
         }
         self.misassembled |= packet.body != self.sample.body || self.is_of_other(packet);
         if packet.real().is_some() {

@@ -9,7 +9,7 @@
 use crate::address::{ip_address, node_of};
 use crate::host::Neighbours;
 use crate::host::ip::fragment::Fragments;
-use crate::host::packet::{Body, Ipv4, MAX_IP_DATAGRAM, Packet, Part, RoutingPart, Tag};
+use crate::host::packet::{Body, Expiry, Ipv4, MAX_IP_DATAGRAM, Packet, Part, RoutingPart, Tag};
 use crate::host::{Context, Ends, Hop, Sdu, Slot, Stack, Transmit, count_drop, count_host_drop};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
@@ -20,6 +20,7 @@ use hopcast_protocols::routing::{
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
 use hopcast_radio::mac::edca::UserPriority;
+use hopcast_wire::ecn::Ecn;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -547,6 +548,7 @@ impl Stack {
             payload: 0,
             more_fragments: false,
             ttl,
+            ecn: Ecn::NotEct,
         };
         self.next_id = self.next_id.wrapping_add(1);
         // RFC 8325, section 4.1: network control has user priority 7.
@@ -556,7 +558,7 @@ impl Stack {
             created: cx.now,
             socket: u16::MAX,
             priority: UserPriority::NETWORK_CONTROL,
-            expires: None,
+            expires: Expiry::NEVER,
         };
         let packet = Packet { ip, body: Body::Message, tag, part: Some(part) };
         match hop {

@@ -10,6 +10,7 @@ use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Payload, QueueSpace};
+use hopcast_wire::ecn::Ecn;
 
 use super::sdu::Sdu;
 use crate::host::{Received, Transmit};
@@ -154,6 +155,14 @@ macro_rules! as_its_unit {
 
             fn expires(&self) -> Option<Instant> {
                 self.sdu.expires()
+            }
+
+            fn ecn(&self) -> Ecn {
+                self.sdu.ecn()
+            }
+
+            fn mark(&mut self) {
+                self.sdu.mark();
             }
 
             fn is_management(&self) -> bool {

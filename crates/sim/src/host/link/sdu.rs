@@ -4,6 +4,7 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::Payload;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::arp;
+use hopcast_wire::ecn::Ecn;
 use hopcast_wire::ieee80211::management;
 use hopcast_wire::llc::EtherType;
 
@@ -148,9 +149,23 @@ impl Payload for Sdu {
     #[inline]
     fn expires(&self) -> Option<Instant> {
         match self {
-            Self::Ip(packet) => packet.tag.expires,
+            Self::Ip(packet) => packet.tag.expires.at(),
             Self::Management(management) => management.expires,
             Self::Arp(_) | Self::MessageInArp(_) | Self::Raw(_) => None,
+        }
+    }
+
+    /// Messages of routing protocols and of address resolution are never marked.
+    fn ecn(&self) -> Ecn {
+        match self {
+            Self::Ip(packet) => packet.ip.ecn,
+            Self::Arp(_) | Self::MessageInArp(_) | Self::Management(_) | Self::Raw(_) => Ecn::NotEct,
+        }
+    }
+
+    fn mark(&mut self) {
+        if let Self::Ip(packet) = self {
+            packet.ip.ecn = Ecn::Ce;
         }
     }
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::checksum::Policy;
+use hopcast_wire::ecn::Ecn;
 use hopcast_wire::llc::EtherType;
 use hopcast_wire::{MacAddress, arp, ipv4};
 
 use crate::address::{ip_address, node_of};
 use crate::host::link::sdu::{Arp, Ends, Raw, Sdu};
-use crate::host::packet::{Body, DCCP, IPV4_HEADER, Ipv4, Packet, Part, RealPart, TCP, Tag, UDP, UDP_HEADER};
+use crate::host::packet::{Body, DCCP, Expiry, IPV4_HEADER, Ipv4, Packet, Part, RealPart, TCP, Tag, UDP, UDP_HEADER};
 use crate::id::{FlowId, NodeId};
 
 /// Bytes of an IPv4 header without options.
@@ -49,6 +50,7 @@ impl RealPart {
     pub fn header(&self, ip: &Ipv4) -> Option<ipv4::Repr> {
         let came = ipv4::Repr::parse(&self.ip(), Policy::Ignore).ok()?;
         Some(ipv4::Repr {
+            type_of_service: ip.ecn.put(came.type_of_service),
             time_to_live: ip.ttl,
             fragment_offset: ip.offset,
             more_fragments: ip.more_fragments,
@@ -127,6 +129,7 @@ impl Packet {
             payload: header.payload_len,
             more_fragments: header.more_fragments,
             ttl: header.time_to_live,
+            ecn: Ecn::of(header.type_of_service),
         };
         // What a link pads is no part of the packet.
         let octets = &octets[..HEADER + usize::from(header.payload_len)];
@@ -140,7 +143,7 @@ impl Packet {
             created: now,
             socket: u16::MAX,
             priority: priority(EtherType::Ipv4, octets),
-            expires: None,
+            expires: Expiry::NEVER,
         };
         let real = Some(RealPart { destination, source, octets: octets.into() });
         Some(Self { ip, body, tag, part: Some(Arc::new(Part { real, ..Part::default() })) })
@@ -210,7 +213,9 @@ impl Packet {
             octets.extend_from_slice(piece.real()?.payload(&piece.ip).get(known..).unwrap_or_default());
         }
         let payload = u16::try_from(octets.len() - HEADER).ok()?;
-        let ip = Ipv4 { offset: 0, payload, more_fragments: false, ..first.ip };
+        // RFC 3168, section 5.3: a mark of one fragment is one of the datagram.
+        let ecn = if pieces.iter().any(|piece| piece.ip.ecn == Ecn::Ce) { Ecn::Ce } else { first.ip.ecn };
+        let ip = Ipv4 { offset: 0, payload, more_fragments: false, ecn, ..first.ip };
         let mut body = first.body.clone();
         if let Body::Real { protocol, source_port, destination_port } = &mut body {
             [*source_port, *destination_port] = ports(*protocol, &octets[HEADER..], false);

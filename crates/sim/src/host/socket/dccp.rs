@@ -4,7 +4,7 @@
 //! connection has not sent when it ends are lost.
 
 use super::{Connect, Owner, SocketEvent, SocketId, Unit};
-use crate::host::packet::{Body, Packet, Tag};
+use crate::host::packet::{Body, Expiry, Packet, Tag};
 use crate::host::{Context, Endpoint, Slot, Stack, count_host_drop};
 use crate::id::FlowId;
 use crate::metrics::{DropCause, PathState, RateControl};
@@ -274,7 +274,7 @@ impl Stack {
         // A listening socket knows no address until the first packet arrives.
         let Some(remote) = socket.remote else { return };
         let priority = cx.flows[flow].priority();
-        let tag = Tag { flow, seq, created, socket: socket.number as u16, priority, expires: None };
+        let tag = Tag { flow, seq, created, socket: socket.number as u16, priority, expires: Expiry::NEVER };
         let body = Body::Dccp(packet);
         let plan = self.plan(remote.node, body.octets(), cx.now);
         self.send(plan, remote.node, body, tag, coded, cx);

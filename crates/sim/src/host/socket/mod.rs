@@ -89,7 +89,7 @@ impl Unit {
     /// What a packet brought: a datagram of `octets`.
     fn of(packet: &Packet, octets: u32) -> Self {
         let Tag { seq, created, expires, .. } = packet.tag;
-        Self { seq, created, expires, octets, coded: packet.coded().cloned() }
+        Self { seq, created, expires: expires.at(), octets, coded: packet.coded().cloned() }
     }
 }
 
@@ -325,7 +325,7 @@ impl Stack {
             (Some(SocketId::Tcp(place)), Body::Tcp { segment, source_port, .. }) => {
                 cx.counters.delivered += u64::from(packets);
                 let from = Endpoint { node: datagram.ip.source, port: *source_port };
-                self.deliver_segment(place, segment, from, cx);
+                self.deliver_segment(place, segment, datagram.ip.ecn, from, cx);
             }
             (Some(SocketId::Dccp(place)), Body::Dccp(packet)) => {
                 self.deliver_dccp(place, datagram, packet, packets, cx);

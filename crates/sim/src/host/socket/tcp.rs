@@ -4,7 +4,7 @@ mod real;
 
 use super::{Connect, Owner, Read, SocketEvent, SocketId};
 use crate::host::ip::router::RouteEvent;
-use crate::host::packet::{Body, Tag};
+use crate::host::packet::{Body, Expiry, Tag};
 use crate::host::{Context, Endpoint, Slot, Stack};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::TcpStatistics;
@@ -12,6 +12,7 @@ use crate::registry::CustomCongestionControl;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_protocols::transport::tcp::{CloseReason, Config, Connection, Output, Segment, State};
+use hopcast_wire::ecn::Ecn;
 pub(in crate::host) use real::Handed;
 use real::{RealPeer, statistics_of};
 
@@ -143,12 +144,13 @@ impl Stack {
         &mut self,
         place: u32,
         segment: &Segment,
+        ecn: Ecn,
         from: Endpoint,
         cx: &mut Context<'_>,
     ) {
         let socket = &mut self.tcp[place as usize];
         socket.remote.get_or_insert(from);
-        socket.connection.handle_segment(segment, cx.now);
+        socket.connection.handle_segment_with(segment, ecn, cx.now);
         self.raise(place, cx);
     }
 
@@ -251,16 +253,23 @@ impl Stack {
 
     fn send_segment(&mut self, place: u32, segment: Segment, cx: &mut Context<'_>) {
         let socket = &self.tcp[place as usize];
-        let flow = socket.owner.flow;
+        let (flow, ecn) = (socket.owner.flow, socket.connection.ecn());
         // A listening socket knows no address until the first segment arrives.
         let Some(remote) = socket.remote else { return };
         let source_port = self.ports.of(socket.number);
         let body = Body::Tcp { source_port, destination_port: remote.port, segment };
         let priority = cx.flows[flow].priority();
         let number = socket.number as u16;
-        let tag = Tag { flow, seq: segment.payload_offset, created: cx.now, socket: number, priority, expires: None };
+        let tag = Tag {
+            flow,
+            seq: segment.payload_offset,
+            created: cx.now,
+            socket: number,
+            priority,
+            expires: Expiry::NEVER,
+        };
         let plan = self.plan(remote.node, body.octets(), cx.now);
-        self.send(plan, remote.node, body, tag, None, cx);
+        self.send_marked(plan, remote.node, body, tag, None, ecn, cx);
     }
 
     pub(super) fn wake_talker(&mut self, place: u32) {

@@ -182,7 +182,7 @@ impl Stack {
         let body = Body::Udp { source_port, destination_port: remote.port, length };
         let Unit { seq, created, expires, octets, coded } = unit;
         let priority = cx.flows[flow].priority();
-        let tag = Tag { flow, seq, created, socket: socket.number as u16, priority, expires };
+        let tag = Tag { flow, seq, created, socket: socket.number as u16, priority, expires: expires.into() };
         if plan.has_way() {
             // What is dropped on the way out leaves the buffer again, so that it must be there before.
             socket.charge(self.next_id, octets, plan.packets);

@@ -360,7 +360,7 @@ fn what_expired_on_its_way_is_not_passed_on() {
     let mut bench = direct(3, 100_000, audio());
     bench.advance(0);
     let first = bench.take(0, 50).swap_remove(0);
-    assert_eq!(ip(&first).tag.expires, Some(at(10_000)));
+    assert_eq!(ip(&first).tag.expires.at(), Some(at(10_000)));
     bench.advance(20_000);
     let second = bench.take(0, 50).swap_remove(0);
     bench.now = at(29_999);
@@ -389,7 +389,7 @@ fn a_relay_keeps_the_deadline_and_goes_on_after_what_expired() {
     bench.sent(0, &first);
     bench.give(1, &first);
     let passed = bench.take(1, 50);
-    assert_eq!(ip(&passed[0]).tag.expires, Some(at(10_000)));
+    assert_eq!(ip(&passed[0]).tag.expires.at(), Some(at(10_000)));
     bench.advance(20_000);
     let second = bench.take(0, 50).swap_remove(0);
     bench.sent(0, &second);

@@ -60,6 +60,7 @@ pub(super) fn tcp(window: Option<u32>) -> Transport {
         variant: tcp::Variant::NewReno,
         congestion: None,
         timestamps: false,
+        ecn: false,
         elfn: false,
     })
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_wire::ecn::Ecn;
 
 use crate::host::packet::{Ipv4, Packet, Part, Tag};
 use crate::id::NodeId;
@@ -46,8 +47,9 @@ impl Transit {
     pub(super) fn take(&mut self, packet: &Packet, node: NodeId) -> Option<Tag> {
         let carried = packet.real()?.payload(&packet.ip);
         let is_same = |held: &InTransit| {
-            // All that a router leaves as it is (RFC 1812, section 5.3): not the time to live.
-            Ipv4 { ttl: 0, ..held.ip } == Ipv4 { ttl: 0, ..packet.ip }
+            // All that a router leaves as it is (RFC 1812, section 5.3): not the time to live, nor ECN (RFC 3168, section 5).
+            let left_alone = |ip| Ipv4 { ttl: 0, ecn: Ecn::NotEct, ..ip };
+            left_alone(held.ip) == left_alone(packet.ip)
                 && held.part.real.as_ref().is_some_and(|part| part.payload(&held.ip) == carried)
         };
         let place = self.packets.iter().position(|held| held.node == node && is_same(held))?;

@@ -52,6 +52,7 @@ fn the_string_loads_with_static_routes() {
         variant: tcp::Variant::NewReno,
         congestion: None,
         timestamps: false,
+        ecn: false,
         elfn: false,
     };
     assert_eq!(flow.transport, Transport::Tcp(tcp));

@@ -463,9 +463,14 @@ fn queues_are_read() {
     assert_eq!(discipline(&["radio.queue.discipline=codel"]), Discipline::CoDel(CoDelConfig::default()));
     assert_eq!(discipline(&["radio.queue.discipline=fq-codel"]), Discipline::FqCoDel(FqCoDelConfig::default()));
     let set = r#"radio.queue={ discipline = "fq-codel", target = "10 ms", interval = "200 ms", quantum = "300 B" }"#;
-    let codel = CoDelConfig { target: Duration::from_millis(10), interval: Duration::from_millis(200), mtu: 1000 };
+    let codel =
+        CoDelConfig { target: Duration::from_millis(10), interval: Duration::from_millis(200), mtu: 1000, ecn: false };
     let expected = FqCoDelConfig { codel, quantum: 300, ..FqCoDelConfig::default() };
     assert_eq!(discipline(&[set, "radio.mtu=1000 B"]), Discipline::FqCoDel(expected));
+    let marking = CoDelConfig { ecn: true, ..CoDelConfig::default() };
+    assert_eq!(discipline(&[r#"radio.queue={ discipline = "codel", ecn = true }"#]), Discipline::CoDel(marking));
+    let step = r#"radio.queue={ ecn = true, target = "1 ms" }"#;
+    assert_eq!(discipline(&[step]), Discipline::Step(Duration::from_millis(1)));
 }
 
 #[test]

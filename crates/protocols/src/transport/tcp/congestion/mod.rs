@@ -30,6 +30,14 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Fast recovery ends: the window is to be the slow start threshold, or `limit` if that is less.
     fn on_recovered(&mut self, limit: u32, now: Instant);
 
+    /// The peer has echoed a mark (RFC 3168, section 6.1.2), once for the data of a window: nothing is lost, and the window is
+    /// to shrink at once. `flight` bytes were outstanding, at most [`window`](Self::window). By default the window becomes what
+    /// a loss would leave of it.
+    fn on_marked(&mut self, flight: u32, now: Instant) {
+        self.on_loss(flight, now);
+        self.on_recovered(u32::MAX, now);
+    }
+
     /// The retransmission timer ran out with `flight` bytes outstanding, at most [`window`](Self::window); `first` unless
     /// it did so already for the same data.
     fn on_timeout(&mut self, flight: u32, first: bool, now: Instant);

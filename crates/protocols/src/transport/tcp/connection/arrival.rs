@@ -6,6 +6,7 @@ use super::super::{Flags, SackBlock, Segment, Timestamps};
 use super::departure::reset_for;
 use super::{CloseReason, Connection, State};
 use crate::time::{Duration, Instant};
+use hopcast_wire::ecn::Ecn;
 
 /// The most answers in an interval to segments that prove nothing (RFC 5961, section 7).
 const CHALLENGES: u32 = 10;
@@ -58,7 +59,7 @@ impl Connection {
     }
 
     /// Section 3.10.7.4, in the order of its steps, but for RST, which RFC 5961 judges by its number alone.
-    pub(super) fn handle_synchronized(&mut self, segment: &Segment, now: Instant) {
+    pub(super) fn handle_synchronized(&mut self, segment: &Segment, ecn: Ecn, now: Instant) {
         let start = self.peer.position(segment.seq, self.receiver.next());
         let len = segment.sequence_len();
         let syn = segment.flags.contains(Flags::SYN);
@@ -87,6 +88,8 @@ impl Connection {
             }
             return;
         }
+        self.statistics.marked_segments += u64::from(segment.payload_len > 0 && ecn == Ecn::Ce);
+        self.ecn.on_arrival(segment, ecn);
         // Fifth, ACK.
         if !self.handle_ack(segment, start, now) {
             return;
@@ -174,13 +177,27 @@ impl Connection {
             let position = |number| own.position(number, ack).max(0) as u64;
             (position(left), position(right))
         });
+        if self.ecn.is_echo(segment) {
+            self.handle_echo(ack, now);
+        }
         let acked = self.sender.on_ack(ack, bare, self.echoed(segment, now), blocks, now);
         self.statistics.duplicate_acks += u64::from(acked.is_duplicate);
         self.statistics.fast_retransmits += u64::from(acked.is_loss);
+        if acked.is_loss {
+            self.ecn.on_loss(self.sender.sent());
+        }
         if acked.is_new {
             self.on_acked(una, ack, now);
         }
         true
+    }
+
+    /// An acknowledgement of everything before `ack` echoes a mark.
+    fn handle_echo(&mut self, ack: u64, now: Instant) {
+        self.sender.hold_window();
+        if self.ecn.reduces(ack, self.sender.sent()) && self.sender.on_marked(now) {
+            self.statistics.ecn_reductions += 1;
+        }
     }
 
     /// The round trip that a segment's timestamp tells.

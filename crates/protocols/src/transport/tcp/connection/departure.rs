@@ -22,7 +22,8 @@ impl Connection {
             return Some(self.acknowledgement(now));
         }
         if let Some(chunk) = self.sender.poll(now) {
-            return Some(self.segment_of(chunk, now));
+            let is_new = chunk.len > 0 && !chunk.again;
+            return Some(self.segment_of(chunk, is_new, now));
         }
         (self.receiver.pending == PendingAck::Now).then(|| self.acknowledgement(now))
     }
@@ -33,14 +34,15 @@ impl Connection {
         Segment {
             seq: self.own.number(self.sender.bare_position()),
             ack: self.peer.number(ack),
-            flags: Flags::ACK,
+            flags: Flags::ACK | self.ecn.depart(false),
             window,
             options: self.with_blocks(Options::new(self.stamps(now)), usize::MAX),
             ..Segment::default()
         }
     }
 
-    pub(super) fn segment_of(&mut self, chunk: Chunk, now: Instant) -> Segment {
+    /// `is_new`: it brings data that was never sent before, and probes no window.
+    pub(super) fn segment_of(&mut self, chunk: Chunk, is_new: bool, now: Instant) -> Segment {
         let statistics = &mut self.statistics;
         let len = u64::from(chunk.len);
         statistics.data_segments_sent += u64::from(chunk.len > 0);
@@ -58,6 +60,8 @@ impl Connection {
         if synchronized {
             flags = flags | Flags::ACK;
         }
+        let notification = self.ecn.depart(is_new);
+        flags = flags | if chunk.syn { self.ecn.syn_flags(synchronized) } else { notification };
         let mut options = Options::new(self.stamps(now));
         if chunk.syn {
             // `Config::clamped` keeps the segment within 16 bits.

@@ -8,6 +8,7 @@ use core::fmt;
 
 pub use self::departure::reset_for;
 use super::congestion::CongestionControl;
+use super::ecn::Notification;
 use super::receiver::Receiver;
 use super::segment::Sequence;
 use super::sender::{Expired, Sender};
@@ -15,6 +16,7 @@ use super::timestamps::PeerClock;
 use super::{Config, Flags, Segment};
 use crate::contract::Drained;
 use crate::time::{Duration, Instant};
+use hopcast_wire::ecn::Ecn;
 
 /// One end of a TCP connection. See the [module](super) for what it implements.
 #[derive(Debug)]
@@ -40,6 +42,7 @@ pub struct Connection {
     time_wait: Option<Instant>,
     /// A segment that belongs to no queue: a reset.
     reply: Option<Segment>,
+    ecn: Notification,
     events: Events,
     /// The user was refused room in the send buffer.
     blocked: bool,
@@ -153,6 +156,10 @@ pub struct Statistics {
     pub timeouts: u64,
     /// Losses found by duplicate acknowledgements or SACK: entries into fast recovery.
     pub fast_retransmits: u64,
+    /// Reductions of the window because of an echo of ECN.
+    pub ecn_reductions: u64,
+    /// Segments with payload received in packets that a queue had marked.
+    pub marked_segments: u64,
     /// Segments sent on standby, to find out whether there is a route again (ELFN).
     pub link_probes: u64,
     /// Probes of a closed window, and overrides of one that stayed too small.
@@ -218,6 +225,7 @@ impl Connection {
             closing: false,
             time_wait: None,
             reply: None,
+            ecn: Notification::new(config.ecn),
             events: Events::default(),
             blocked: false,
             challenges: (Instant::START, 0),
@@ -227,9 +235,15 @@ impl Connection {
         }
     }
 
-    /// A segment of the peer has arrived. Any segment at all may be given.
+    /// A segment of the peer has arrived in a packet without ECN. Any segment at all may be given.
     #[track_caller]
     pub fn handle_segment(&mut self, segment: &Segment, now: Instant) {
+        self.handle_segment_with(segment, Ecn::NotEct, now);
+    }
+
+    /// A segment of the peer has arrived in a packet with this ECN field. Any segment at all may be given.
+    #[track_caller]
+    pub fn handle_segment_with(&mut self, segment: &Segment, ecn: Ecn, now: Instant) {
         self.drained.on_input();
         self.statistics.segments_received += 1;
         self.statistics.data_segments_received += u64::from(segment.payload_len > 0);
@@ -237,7 +251,7 @@ impl Connection {
             State::Closed => self.reply = reset_for(segment),
             State::Listen => self.handle_in_listen(segment, now),
             State::SynSent => self.handle_in_syn_sent(segment, now),
-            _ => self.handle_synchronized(segment, now),
+            _ => self.handle_synchronized(segment, ecn, now),
         }
     }
 
@@ -255,10 +269,13 @@ impl Connection {
         self.receiver.handle_timeout(now);
         match self.sender.handle_timeout(now) {
             Expired::None => {}
-            Expired::Retransmission => self.statistics.timeouts += 1,
+            Expired::Retransmission => {
+                self.statistics.timeouts += 1;
+                self.ecn.on_loss(self.sender.sent());
+            }
             Expired::Probe(chunk) => {
                 self.statistics.window_probes += 1;
-                self.reply = Some(self.segment_of(chunk, now));
+                self.reply = Some(self.segment_of(chunk, false, now));
             }
             Expired::LinkProbe => self.statistics.link_probes += 1,
             Expired::GiveUp => {
@@ -379,6 +396,16 @@ impl Connection {
     /// Bytes that the send buffer has taken since the start.
     pub fn bytes_written(&self) -> u64 {
         self.sender.bytes_written()
+    }
+
+    /// The ECN field of the IP packet for the segment that [`poll_output`](Self::poll_output) returned last.
+    pub fn ecn(&self) -> Ecn {
+        self.ecn.field()
+    }
+
+    /// Whether both sides have agreed to use ECN.
+    pub fn uses_ecn(&self) -> bool {
+        self.ecn.is_agreed()
     }
 
     /// Where the connection stands.

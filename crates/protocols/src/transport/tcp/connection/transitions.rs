@@ -32,6 +32,7 @@ impl Connection {
         let sack = self.wants_sack() && options.is_sack_permitted();
         self.receiver.on_syn(self.peer_shift.is_some(), sack);
         self.sender.negotiate_sack(sack);
+        self.ecn.on_syn(segment.flags);
         if stamps.is_some() {
             self.sender.rtt.set_granularity(timestamps::TICK);
         }

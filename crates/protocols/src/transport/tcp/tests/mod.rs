@@ -3,6 +3,7 @@
 mod bench;
 mod closing;
 mod congestion;
+mod ecn;
 mod elfn;
 mod handshake;
 mod pair;

@@ -226,15 +226,16 @@ fn configs() -> impl Strategy<Value = Config> {
         10_u64..1500,
         prop_oneof![Just(None), (1_u64..500).prop_map(Some)],
         any::<bool>(),
-        (variants(), any::<bool>(), prop::option::of((1_u64..3000, any::<bool>()))),
+        (variants(), any::<(bool, bool)>(), prop::option::of((1_u64..3000, any::<bool>()))),
     )
         .prop_map(
             |(segment, (send_buffer, receive_buffer), window, initial_window, min_rto, delay, nagle, family)| {
-                let (variant, timestamps, elfn) = family;
+                let (variant, (timestamps, ecn), elfn) = family;
                 Config {
                     segment,
                     variant,
                     timestamps,
+                    ecn,
                     elfn: elfn.map(|(ms, halve)| Elfn { probe_interval: Duration::from_millis(ms), halve }),
                     send_buffer,
                     receive_buffer,

@@ -4,6 +4,7 @@ use super::*;
 use crate::host::packet::{Body, Ipv4, Packet, Tag};
 use crate::host::{FlowId, Hop, NodeId};
 use hopcast_radio::mac::edca::UserPriority;
+use hopcast_wire::ecn::Ecn;
 
 /// The times of the paper's Table 1 for 1500 bytes: to the card, from it, on the air.
 const PCMCIA: (f64, f64, u64) = (3.46e6, 2.057e6, 6_260_000);
@@ -22,7 +23,16 @@ fn config(transmit_buffers: u32, (out, into, _): (f64, f64, u64)) -> CardConfig 
 fn packet(id: u16, expires: Option<Instant>) -> Rc<Sdu> {
     let (source, destination) = (NodeId(0), NodeId(1));
     Rc::new(Sdu::Ip(Packet {
-        ip: Ipv4 { source, destination, id, offset: 0, payload: 1480, more_fragments: false, ttl: 64 },
+        ip: Ipv4 {
+            source,
+            destination,
+            id,
+            offset: 0,
+            payload: 1480,
+            more_fragments: false,
+            ttl: 64,
+            ecn: Ecn::NotEct,
+        },
         body: Body::Udp { source_port: 1, destination_port: 2, length: 1472 },
         tag: Tag {
             flow: FlowId(0),
@@ -30,7 +40,7 @@ fn packet(id: u16, expires: Option<Instant>) -> Rc<Sdu> {
             created: Instant::START,
             socket: 0,
             priority: UserPriority::BEST_EFFORT,
-            expires,
+            expires: expires.into(),
         },
         part: None,
     }))

@@ -15,7 +15,7 @@ use hopcast_wire::{ipv4, tcp};
 
 use super::{Connection, Duration, Instant, TcpOptions, TcpSocket};
 use crate::address::ip_address;
-use crate::host::packet::{Body, Packet, Tag};
+use crate::host::packet::{Body, Expiry, Packet, Tag};
 use crate::host::socket::SocketId;
 use crate::host::{Context, Endpoint, Listener, Stack, count_host_drop};
 use crate::id::{FlowId, NodeId};
@@ -192,7 +192,7 @@ impl Stack {
             return self.refuse(&segment, datagram, packets, cx);
         }
         cx.counters.delivered += u64::from(packets);
-        tcp.connection.handle_segment(&segment, cx.now);
+        tcp.connection.handle_segment_with(&segment, datagram.ip.ecn, cx.now);
         if tcp.real.as_ref().is_some_and(|real| real.is_source) {
             // What was not seen where it entered, since it came in pieces or under a borrowed address, enters here.
             tcp.enter(tcp.connection.statistics().bytes_received, flow, cx.now);
@@ -221,7 +221,8 @@ impl Stack {
             segment: reset,
         };
         let priority = UserPriority::BEST_EFFORT;
-        let tag = Tag { flow: FlowId::NONE, seq: 0, created: cx.now, socket: u16::MAX, priority, expires: None };
+        let tag =
+            Tag { flow: FlowId::NONE, seq: 0, created: cx.now, socket: u16::MAX, priority, expires: Expiry::NEVER };
         let plan = self.plan(datagram.ip.source, body.octets(), cx.now);
         self.send(plan, datagram.ip.source, body, tag, None, cx);
     }
@@ -257,6 +258,8 @@ pub(super) fn statistics_of(connection: &Connection) -> TcpStatistics {
         retransmitted_segments: counted.segments_retransmitted,
         timeouts: counted.timeouts,
         fast_retransmits: counted.fast_retransmits,
+        ecn_reductions: counted.ecn_reductions,
+        marked_segments: counted.marked_segments,
     }
 }
 

@@ -70,6 +70,10 @@ pub(super) struct Tcp {
     /// Whether segments carry timestamps (RFC 7323), which take 12 B of their payload.
     #[schemars(extend("x-default" = is(false, "without")))]
     timestamps: bool,
+    /// Whether both ends ask for explicit congestion notification (RFC 3168): queues with `ecn` mark data instead of dropping
+    /// it.
+    #[schemars(extend("x-default" = is(false, "without")))]
+    ecn: bool,
     /// Payload of a full segment.
     #[schemars(extend("minimum" = 1, "maximum" = 65_495, "x-default" = computed("`radio.mtu` less 40 B; 1000 B under profile `ns-2`; 1460 B if there is no MTU")))]
     segment: Option<Size>,
@@ -220,6 +224,7 @@ impl Resolver<'_> {
             variant: keys.variant.into(),
             congestion: keys.congestion.and_then(|custom| self.congestion_control(index, custom)),
             timestamps: keys.timestamps,
+            ecn: keys.ecn,
             elfn: keys.elfn,
         }
     }

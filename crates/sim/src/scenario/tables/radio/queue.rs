@@ -20,7 +20,11 @@ pub(super) struct Queue {
     /// Queue discipline: the packet that is dropped, and when.
     #[schemars(extend("x-default" = is("drop-tail", "the discipline of most published studies")))]
     discipline: Discipline,
-    /// Acceptable wait in the queue, for `codel` and `fq-codel`.
+    /// Whether the queue marks packets that can be marked (ECN, RFC 3168) instead of dropping them, for `codel` and `fq-codel`.
+    /// With `drop-tail`, packets that have waited for `target` are marked.
+    #[schemars(extend("x-default" = is(false, "a queue that only drops")))]
+    ecn: bool,
+    /// Acceptable wait in the queue, for `codel`, `fq-codel`, and `drop-tail` with `ecn`.
     #[schemars(extend("minimum" = 1e-6, "maximum" = 10, "x-default" = is("5 ms", "TARGET (RFC 8289, section 4)")))]
     target: Option<Time>,
     /// Time for which packets must have waited longer than `target` before the queue drops one, for `codel` and
@@ -69,8 +73,13 @@ impl Resolver<'_> {
             Discipline::Codel => (true, false),
             Discipline::FqCodel => (true, true),
         };
+        let steps = queue.ecn && matches!(queue.discipline, Discipline::DropTail);
+        if queue.ecn && matches!(queue.discipline, Discipline::Priority) {
+            let problem = "is not possible with \"priority\"";
+            self.report(&["radio", "queue", "ecn"], problem, "discipline = \"drop-tail\", \"codel\" or \"fq-codel\"");
+        }
         for (key, is_given, in_use, of) in [
-            ("target", queue.target.is_some(), controlled, "\"codel\" or \"fq-codel\""),
+            ("target", queue.target.is_some(), controlled || steps, "\"codel\" or \"fq-codel\", or ecn"),
             ("interval", queue.interval.is_some(), controlled, "\"codel\" or \"fq-codel\""),
             ("quantum", queue.quantum.is_some(), fair, "\"fq-codel\""),
         ] {
@@ -80,18 +89,22 @@ impl Resolver<'_> {
             }
         }
         match queue.discipline {
+            Discipline::DropTail if steps => {
+                let target: Time = self.ledger.read(&["radio", "queue", "target"]);
+                queue::Discipline::Step(target.into())
+            }
             Discipline::DropTail => queue::Discipline::DropTail,
             Discipline::Priority => queue::Discipline::Priority,
-            Discipline::Codel => queue::Discipline::CoDel(self.controlled_delay(mtu)),
+            Discipline::Codel => queue::Discipline::CoDel(self.controlled_delay(queue, mtu)),
             Discipline::FqCodel => {
-                let codel = self.controlled_delay(mtu);
+                let codel = self.controlled_delay(queue, mtu);
                 let quantum: Size = self.ledger.read(&["radio", "queue", "quantum"]);
                 queue::Discipline::FqCoDel(FqCoDelConfig { codel, quantum: bytes(quantum), ..FqCoDelConfig::default() })
             }
         }
     }
 
-    fn controlled_delay(&mut self, mtu: Option<u32>) -> CoDelConfig {
+    fn controlled_delay(&mut self, queue: &Queue, mtu: Option<u32>) -> CoDelConfig {
         let [target, interval]: [Time; 2] =
             ["target", "interval"].map(|key| self.ledger.read(&["radio", "queue", key]));
         if target.0 >= interval.0 {
@@ -99,6 +112,6 @@ impl Resolver<'_> {
             self.report(&["radio", "queue", "target"], problem, "about a twentieth of interval (RFC 8289, section 4)");
         }
         let mtu = mtu.unwrap_or_else(|| CoDelConfig::default().mtu);
-        CoDelConfig { target: target.into(), interval: interval.into(), mtu }
+        CoDelConfig { target: target.into(), interval: interval.into(), mtu, ecn: queue.ecn }
     }
 }
