@@ -113,9 +113,13 @@ Flow = TypedDict(
 
 
 class LinkQueue(TypedDict, total=False):
-    """Drop-tail queue."""
+    """Queue."""
 
+    discipline: Literal["drop-tail", "codel", "dualpi2"]
+    ecn: bool
+    interval: Quantity
     packets: int
+    target: Quantity
 
 
 class Trace(TypedDict, total=False):
@@ -386,7 +390,7 @@ class Propagation(TypedDict, total=False):
 class Queue(TypedDict, total=False):
     """Interface queue of each node."""
 
-    discipline: Literal["drop-tail", "priority", "codel", "fq-codel"]
+    discipline: Literal["drop-tail", "priority", "codel", "fq-codel", "dualpi2"]
     ecn: bool
     interval: Quantity
     packets: int

@@ -68,6 +68,53 @@ def test_a_queue_marks_what_it_would_drop(hopcast: Hopcast, tmp_path: Path, queu
     assert flow["goodput_bps"] > 0.9 * plain["flows"][0]["goodput_bps"]
 
 
+WIRE = """
+duration = "20 s"
+[[nodes]]
+name = "a"
+role = "wired"
+[[nodes]]
+name = "b"
+role = "wired"
+[[links]]
+between = ["a", "b"]
+rate = "20 Mb/s"
+delay = "10 ms"
+queue = {{ packets = 1000, {queue} }}
+[[flows]]
+name = "bulk"
+from = "a"
+to = "b"
+transport = {{ protocol = "tcp", variant = "cubic", ecn = true }}
+application = {{ kind = "bulk" }}
+[[flows]]
+name = "probe"
+from = "a"
+to = "b"
+start = "5 s"
+transport = {{ protocol = "udp" }}
+application = {{ kind = "cbr", packet = "50 B", rate = "20 kb/s" }}
+"""
+
+
+@pytest.mark.parametrize(("queue", "target_ms"), [("dualpi2", 15.0), ("codel", 5.0)])
+def test_a_wire_marks_and_keeps_the_wait_near_its_target(
+    hopcast: Hopcast, tmp_path: Path, queue: str, target_ms: float
+) -> None:
+    file = tmp_path / "wire.toml"
+    file.write_text(WIRE.format(queue=f'discipline = "{queue}", ecn = true'))
+    done = hopcast("run", file, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads(done.stdout)
+    bulk, probe = result["flows"]
+    # The probe waits in the same queue as the bulk flow; its delay without a queue is that of the wire.
+    wait_ms = probe["delay_mean_s"] * 1e3 - 10.0
+    assert 0.3 * target_ms < wait_ms < 1.5 * target_ms
+    assert bulk["goodput_bps"] > 0.85 * 20e6
+    assert 0 < bulk["marked_segments"] <= result["nodes"][0]["marked"]
+    assert bulk["retransmitted_segments"] == 0
+
+
 def test_tshark_reads_the_marks(hopcast: Hopcast, tmp_path: Path) -> None:
     if shutil.which("tshark") is None:
         assert "HOPCAST_REQUIRE_TOOLS" not in os.environ, "tshark is not installed"

@@ -1,13 +1,15 @@
 //! Interface queues: packets that wait for the medium, and rules for dropping them.
 //!
 //! `InterfaceQueue` is the one interface of the disciplines: `DropTail`, the same with what is urgent first or with marks by
-//! a `Step`, `CoDel` (RFC 8289) and `FqCoDel` (RFC 8290). A discipline drops packets without a place in `InterfaceQueue::push`, and packets that
+//! a `Step`, `CoDel` (RFC 8289), `FqCoDel` (RFC 8290) and `DualPi2` (RFC 9332). A discipline drops packets without a place in `InterfaceQueue::push`, and packets that
 //! have waited too long in `InterfaceQueue::pop`. It marks packets instead
 //! if it is told to and they can be marked (ECN, RFC 3168).
 
 mod codel;
 mod drop_tail;
+mod dual_pi2;
 mod fq_codel;
+mod packets;
 mod step;
 
 use hopcast_protocols::time::{Duration, Instant};
@@ -16,8 +18,11 @@ use hopcast_wire::ecn::Ecn;
 use codel::CoDel;
 pub use codel::CoDelConfig;
 use drop_tail::DropTail;
+use dual_pi2::DualPi2;
+pub use dual_pi2::DualPi2Config;
 use fq_codel::FqCoDel;
 pub use fq_codel::FqCoDelConfig;
+pub use packets::PacketQueue;
 use step::Step;
 
 /// What waits in a queue.
@@ -60,11 +65,13 @@ pub enum Discipline {
     CoDel(CoDelConfig),
     /// Flow queues with controlled delay (RFC 8290).
     FqCoDel(FqCoDelConfig),
+    /// Two queues with coupled marking (RFC 9332).
+    DualPi2(DualPi2Config),
 }
 
 /// Why a queue dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub enum Reason {
     /// The queue was full. FQ-CoDel makes room by dropping from the longest of its queues, and so not always the newest.
     Full,
     /// The discipline dropped it because packets wait for too long.
@@ -90,6 +97,8 @@ pub(crate) enum InterfaceQueue<T> {
     CoDel(Box<CoDel<T>>),
     /// See [`FqCoDel`].
     FqCoDel(Box<FqCoDel<T>>),
+    /// See [`DualPi2`].
+    DualPi2(Box<DualPi2<T>>),
 }
 
 impl<T: Queued> InterfaceQueue<T> {
@@ -101,6 +110,7 @@ impl<T: Queued> InterfaceQueue<T> {
             Discipline::Step(threshold) => Self::Step(Box::new(Step::new(threshold, capacity))),
             Discipline::CoDel(config) => Self::CoDel(Box::new(CoDel::new(config, capacity))),
             Discipline::FqCoDel(config) => Self::FqCoDel(Box::new(FqCoDel::new(config, capacity))),
+            Discipline::DualPi2(config) => Self::DualPi2(Box::new(DualPi2::new(config, capacity))),
         }
     }
 
@@ -112,6 +122,7 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::DropTail(queue) | Self::Priority(queue) => queue.push(item),
             Self::Step(queue) => queue.push(item, now),
             Self::CoDel(queue) => queue.push(item, now),
+            Self::DualPi2(queue) => queue.push(item, now),
             Self::FqCoDel(queue) => {
                 queue.push(item, now, |item| dropped(item, Reason::Full));
                 Ok(())
@@ -130,6 +141,7 @@ impl<T: Queued> InterfaceQueue<T> {
                 Self::Step(queue) => queue.pop(now),
                 Self::CoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
                 Self::FqCoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
+                Self::DualPi2(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
             }?;
             if item.expires().is_none_or(|expires| now < expires) {
                 return Some(item);
@@ -166,6 +178,7 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Step(queue) => queue.remove_all(is_unwanted),
             Self::CoDel(queue) => queue.remove_all(is_unwanted),
             Self::FqCoDel(queue) => queue.remove_all(is_unwanted),
+            Self::DualPi2(queue) => queue.remove_all(is_unwanted),
         }
     }
 
@@ -176,6 +189,7 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Step(queue) => queue.marked(),
             Self::CoDel(queue) => queue.marked(),
             Self::FqCoDel(queue) => queue.marked(),
+            Self::DualPi2(queue) => queue.marked(),
         }
     }
 
@@ -186,6 +200,7 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Step(queue) => queue.len(),
             Self::CoDel(queue) => queue.len(),
             Self::FqCoDel(queue) => queue.len(),
+            Self::DualPi2(queue) => queue.len(),
         }
     }
 
@@ -196,19 +211,22 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Step(queue) => queue.space(),
             Self::CoDel(queue) => queue.space(),
             Self::FqCoDel(queue) => queue.space(),
+            Self::DualPi2(queue) => queue.space(),
         }
     }
 
     /// What waits: the oldest first, under FQ-CoDel in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        let (drop_tail, step, codel, fq_codel) = match self {
-            Self::DropTail(queue) | Self::Priority(queue) => (Some(queue.iter()), None, None, None),
-            Self::Step(queue) => (None, Some(queue.iter()), None, None),
-            Self::CoDel(queue) => (None, None, Some(queue.iter()), None),
-            Self::FqCoDel(queue) => (None, None, None, Some(queue.iter())),
+        let (drop_tail, step, codel, fq_codel, dual_pi2) = match self {
+            Self::DropTail(queue) | Self::Priority(queue) => (Some(queue.iter()), None, None, None, None),
+            Self::Step(queue) => (None, Some(queue.iter()), None, None, None),
+            Self::CoDel(queue) => (None, None, Some(queue.iter()), None, None),
+            Self::FqCoDel(queue) => (None, None, None, Some(queue.iter()), None),
+            Self::DualPi2(queue) => (None, None, None, None, Some(queue.iter())),
         };
         let (drop_tail, step) = (drop_tail.into_iter().flatten(), step.into_iter().flatten());
-        drop_tail.chain(step).chain(codel.into_iter().flatten()).chain(fq_codel.into_iter().flatten())
+        let (codel, fq_codel) = (codel.into_iter().flatten(), fq_codel.into_iter().flatten());
+        drop_tail.chain(step).chain(codel).chain(fq_codel).chain(dual_pi2.into_iter().flatten())
     }
 }
 

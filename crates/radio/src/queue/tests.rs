@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::ecn::Ecn;
 
-use super::{CoDelConfig, Discipline, FqCoDelConfig, InterfaceQueue, Queued, Reason};
+use super::{CoDelConfig, Discipline, DualPi2Config, FqCoDelConfig, InterfaceQueue, Queued, Reason};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Item {
@@ -140,7 +140,14 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
             perturbation,
         },
     );
-    prop_oneof![Just(Discipline::DropTail), codel.prop_map(Discipline::CoDel), fq_codel.prop_map(Discipline::FqCoDel)]
+    let target = |millis| Duration::from_millis(millis);
+    prop_oneof![
+        Just(Discipline::DropTail),
+        (0_u64..20).prop_map(move |millis| Discipline::Step(target(millis))),
+        codel.prop_map(Discipline::CoDel),
+        fq_codel.prop_map(Discipline::FqCoDel),
+        (1_u64..20).prop_map(move |millis| Discipline::DualPi2(DualPi2Config { target: target(millis) })),
+    ]
 }
 
 proptest! {
@@ -163,7 +170,8 @@ proptest! {
                     let room = queue.space();
                     let mut full = 0;
                     let expires = lifetime.map(|lifetime| ms(now + lifetime));
-                    queue.push(Item { expires, ..Item::new(pushed, flow, octets) }, ms(now), |item, reason| {
+                    let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0][(flow % 3) as usize];
+                    queue.push(Item { expires, ecn, ..Item::new(pushed, flow, octets) }, ms(now), |item, reason| {
                         assert_eq!(reason, Reason::Full);
                         full += 1;
                         *fates.entry(item.id).or_default() += 1;

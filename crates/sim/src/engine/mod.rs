@@ -182,6 +182,8 @@ pub enum Loss {
     Radio(DropCause),
     /// The queue of a wire was full.
     QueueFull,
+    /// The discipline of a wire's queue dropped it.
+    QueueManagement,
     /// It had expired before its turn to leave on a wire.
     Expired,
     /// A wire lost it.
@@ -558,6 +560,10 @@ impl<U: Upper> Engine<U> {
                 }
                 wired::Output::Expired(packet) => {
                     self.upper.handle_drop(from, packet, None, Loss::Expired, now);
+                    (from.host, true)
+                }
+                wired::Output::Dropped(packet) => {
+                    self.upper.handle_drop(from, packet, None, Loss::QueueManagement, now);
                     (from.host, true)
                 }
                 wired::Output::Lost(packet) => {

@@ -345,7 +345,7 @@ pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRec
             ack_timeouts: sum(|mac| mac.ack_timeouts),
             duplicates: sum(|mac| mac.duplicates),
             errors: sum(|mac| mac.errors),
-            marked: sum(|mac| mac.marked),
+            marked: simulation.marked(NodeId(node)),
             radios: if radios().count() > 1 { radios().map(RadioRecord::new).collect() } else { Vec::new() },
         }
     };

@@ -232,6 +232,13 @@ impl Simulation {
         stations + self.wires_of(node).map(Wire::queued).sum::<usize>() + cards.sum::<usize>() + access
     }
 
+    /// Packets that the queues of a node's interfaces and of its access have marked (ECN).
+    pub fn marked(&self, node: NodeId) -> u64 {
+        let stations = self.stations_of(node).map(|station| station.counters().marked).sum::<u64>();
+        let access = self.engine.upper().access_of(node).map_or(0, Access::marked);
+        stations + self.wires_of(node).map(Wire::marked).sum::<u64>() + access
+    }
+
     /// Packets that have left on wires and were not lost.
     pub fn sent_on_wires(&self) -> u64 {
         self.engine.wires().iter().map(|wire| wire.counters().sent).sum()

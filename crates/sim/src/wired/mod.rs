@@ -1,6 +1,6 @@
 //! Wires: full-duplex links between two hosts, as two [`Wire`]s, one for each direction.
 //!
-//! A wire is a drop-tail queue, a transmitter that serialises one packet at a time at the rate of the link, and a medium
+//! A wire is a queue under a discipline, a transmitter that serialises one packet at a time at the rate of the link, and a medium
 //! that carries any number of packets for the delay of the link. The time of a packet on the wire is its bytes, IP header
 //! included, over the rate: links add no framing. Packets are lost at random and independently, after they have been
 //! serialised. The wire does not send a packet that has expired before its turn.
@@ -21,6 +21,7 @@ use std::collections::VecDeque;
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::Payload;
+use hopcast_radio::queue::{Discipline, PacketQueue, Reason};
 
 pub(crate) use opportunities::Opportunities;
 use opportunities::Progress;
@@ -37,6 +38,8 @@ pub struct Config {
     pub delay: Steps<Duration>,
     /// Length of the queue, not counting the packet that is being sent.
     pub queue_packets: u32,
+    /// Discipline of the queue: one that makes room for a new packet only by refusing it.
+    pub discipline: Discipline,
     /// Share of packets that get lost: the value at the departure.
     pub loss: Steps<f64>,
 }
@@ -66,7 +69,13 @@ impl Config {
     /// A wire that never changes: capacity in bits of IP packets per second, delay, length of the queue, share of packets that get lost.
     pub fn constant(rate: f64, delay: Duration, queue_packets: u32, loss: f64) -> Self {
         let capacity = Capacity::Rate(SteppedRate::constant(rate));
-        Self { capacity, delay: Steps::constant(delay), queue_packets, loss: Steps::constant(loss) }
+        Self {
+            capacity,
+            delay: Steps::constant(delay),
+            queue_packets,
+            discipline: Discipline::DropTail,
+            loss: Steps::constant(loss),
+        }
     }
 }
 
@@ -79,6 +88,8 @@ pub enum Output<P> {
     Lost(P),
     /// The packet had expired before its turn, and has not left.
     Expired(P),
+    /// The discipline of the queue has dropped the packet, and it has not left.
+    Dropped(P),
     /// The packet has reached the other end.
     Deliver(P),
 }
@@ -98,7 +109,7 @@ pub struct Wire<P> {
     config: Config,
     /// Draws its losses.
     random: Stream,
-    queue: VecDeque<P>,
+    queue: PacketQueue<P>,
     /// When the latest packet came to the queue, and how many with it.
     queued_last: (Instant, usize),
     /// The packet that is sent, until when; [`Instant::MAX`]: it never ends.
@@ -118,7 +129,7 @@ impl<P: Payload> Wire<P> {
     pub fn new(config: Config, random: Stream) -> Self {
         Self {
             random,
-            queue: VecDeque::with_capacity(config.queue_packets.min(1_024) as usize),
+            queue: PacketQueue::new(config.discipline, config.queue_packets),
             queued_last: (Instant::START, 0),
             sending: None,
             ended: (Instant::START, 0.0),
@@ -140,7 +151,7 @@ impl<P: Payload> Wire<P> {
         } else if self.space() == 0 {
             return Err(packet);
         } else {
-            self.queue.push_back(packet);
+            self.queue.push(packet, now, |_, _| unreachable!("there is a place"));
             let together = if self.queued_last.0 == now { self.queued_last.1 } else { 0 };
             self.queued_last = (now, together + 1);
         }
@@ -165,12 +176,16 @@ impl<P: Payload> Wire<P> {
             self.in_flight.push_back((packet.clone(), arrival));
             self.outputs.push_back(Output::Sent(packet));
         }
-        while let Some(next) = self.queue.pop_front() {
-            if !next.is_expired(end) {
-                let has_just_come = self.queued_last.0 == end && self.queue.len() < self.queued_last.1;
-                return self.send(next, end, has_just_come);
-            }
-            self.outputs.push_back(Output::Expired(next));
+        let outputs = &mut self.outputs;
+        let next = self.queue.pop(end, |packet, reason| {
+            outputs.push_back(match reason {
+                Reason::Expired => Output::Expired(packet),
+                Reason::Full | Reason::Management => Output::Dropped(packet),
+            });
+        });
+        if let Some(next) = next {
+            let has_just_come = self.queued_last.0 == end && self.queue.len() < self.queued_last.1;
+            self.send(next, end, has_just_come);
         }
     }
 
@@ -188,12 +203,17 @@ impl<P: Payload> Wire<P> {
 
     /// Free places in the queue.
     pub fn space(&self) -> usize {
-        (self.config.queue_packets as usize).saturating_sub(self.queue.len())
+        self.queue.space()
     }
 
     /// Packets in the queue.
     pub fn queued(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Packets that the queue has marked (ECN).
+    pub fn marked(&self) -> u64 {
+        self.queue.marked()
     }
 
     /// Whether the queue is more than half full.
@@ -203,7 +223,7 @@ impl<P: Payload> Wire<P> {
 
     /// The packets that have not left: the one being sent, then the queue.
     pub fn held(&self) -> impl Iterator<Item = &P> {
-        self.sending.iter().map(|(packet, _)| packet).chain(&self.queue)
+        self.sending.iter().map(|(packet, _)| packet).chain(self.queue.iter())
     }
 
     /// The packets that have left and not arrived.

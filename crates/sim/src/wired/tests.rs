@@ -1,6 +1,7 @@
 //! Tests of a wire by hand, at exact instants, and of properties that always hold.
 
 use hopcast_protocols::random::Purpose;
+use hopcast_radio::queue::CoDelConfig;
 use proptest::prelude::*;
 
 use super::*;
@@ -138,6 +139,24 @@ fn what_has_expired_by_its_turn_is_not_sent() {
     assert_eq!(run(&mut wire), expected);
     wire.handle_packet(packets[0], us(10_000)).expect("idle");
     assert_eq!(wire.poll_timeout(), Some(us(11_000)));
+}
+
+/// The control law of RFC 8289 on paper, with a backlog from 0 ms on and a turn each millisecond: the wait reaches 5 ms at 5 ms, an
+/// interval later the first packet is dropped, then one each at 205, 205 + 100/√2 = 275.7 and 275.7 + 100/√3 = 333.4 ms.
+#[test]
+fn a_discipline_drops_at_the_turns_of_packets() {
+    let discipline = Discipline::CoDel(CoDelConfig::default());
+    let mut wire = wire_of(Config { discipline, ..Config::constant(8e6, Duration::ZERO, 1000, 0.0) });
+    for id in 0..600 {
+        wire.handle_packet(packet(id, 1_000), us(0)).expect("the queue has room");
+    }
+    let out = run(&mut wire);
+    let drops = out.iter().filter_map(|(at, output)| matches!(output, Output::Dropped(_)).then_some(*at));
+    let expected = [105, 205, 276, 334].map(|ms| us(ms * 1_000));
+    assert_eq!(drops.take(4).collect::<Vec<_>>(), expected);
+    let delivered = out.iter().filter(|(_, output)| matches!(output, Output::Deliver(_))).count();
+    let dropped = out.iter().filter(|(_, output)| matches!(output, Output::Dropped(_))).count();
+    assert_eq!((delivered + dropped, wire.queued()), (600, 0));
 }
 
 #[test]

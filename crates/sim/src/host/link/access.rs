@@ -83,6 +83,7 @@ impl Access {
                 // It still belongs to the host, until its interface has sent it.
                 Output::Sent(_) => {}
                 Output::Lost(transmit) => return Some(Outcome::Dropped(transmit, DropCause::LinkLoss)),
+                Output::Dropped(transmit) => return Some(Outcome::Dropped(transmit, DropCause::QueueManagement)),
                 Output::Expired(transmit) => return Some(Outcome::Dropped(transmit, DropCause::Expired)),
             }
         }
@@ -91,6 +92,7 @@ impl Access {
                 Output::Deliver(received) => return Some(Outcome::Received(received)),
                 Output::Sent(_) => {}
                 Output::Lost(received) => return Some(Outcome::Missed(received, DropCause::LinkLoss)),
+                Output::Dropped(received) => return Some(Outcome::Missed(received, DropCause::QueueManagement)),
                 Output::Expired(received) => return Some(Outcome::Missed(received, DropCause::Expired)),
             }
         }
@@ -122,6 +124,11 @@ impl Access {
     /// Packets in the queues of both directions.
     pub(crate) fn queued(&self) -> usize {
         self.up.queued() + self.down.queued()
+    }
+
+    /// Packets that the queues of both directions have marked (ECN).
+    pub(crate) fn marked(&self) -> u64 {
+        self.up.marked() + self.down.marked()
     }
 
     /// Whether a queue is more than half full.

@@ -198,7 +198,7 @@ impl Upper for Hosts {
         let to = self.neighbour(port, to);
         let cause = match cause {
             Loss::Radio(mac::DropCause::QueueFull) | Loss::QueueFull => DropCause::QueueFull,
-            Loss::Radio(mac::DropCause::QueueManagement) => DropCause::QueueManagement,
+            Loss::Radio(mac::DropCause::QueueManagement) | Loss::QueueManagement => DropCause::QueueManagement,
             Loss::Radio(mac::DropCause::Expired) | Loss::Expired => DropCause::Expired,
             Loss::Radio(mac::DropCause::ShortRetryLimit) => DropCause::RetryLimitShort,
             Loss::Radio(mac::DropCause::LongRetryLimit) => DropCause::RetryLimitLong,

@@ -21,7 +21,7 @@ pub(super) struct Access {
     /// Delay in each direction, or a list of `[time, delay]`.
     #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = computed("0 s: none, unless `trace` gives it")))]
     delay: Option<Times>,
-    /// Drop-tail queue of each direction.
+    /// Queue of each direction.
     queue: Queue,
     /// Share of packets that get lost in each direction, or a list of `[time, share]`.
     #[schemars(extend("x-default" = computed("0: none, unless `trace` gives it")))]
@@ -49,7 +49,8 @@ impl Resolver<'_> {
             told: ["unlimited", "0 s", "0"],
             source: "default: none",
         };
-        let both = self.way(&path, &Way { rate, delay, loss, trace }, queue.packets, otherwise);
+        let queue = self.wire_queue(&path, &queue);
+        let both = self.way(&path, &Way { rate, delay, loss, trace }, queue, otherwise);
         let mut direction = |key, given: &Option<Direction>| match (given, &both) {
             (Some(given), Some(both)) => self.direction(&[&path[..], &[key]].concat(), given, both),
             _ => both.clone(),

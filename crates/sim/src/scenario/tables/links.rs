@@ -26,7 +26,7 @@ pub(super) struct Link {
     /// Propagation delay of the wire, or a list of `[time, delay]`.
     #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = computed("0 s: none, unless `trace` gives it")))]
     delay: Option<Times>,
-    /// Drop-tail queue of each direction.
+    /// Queue of each direction.
     queue: Queue,
     /// Share of packets that the wire loses in each direction, or a list of `[time, share]`.
     #[schemars(extend("x-default" = computed("0: none, unless `trace` gives it")))]
@@ -70,7 +70,8 @@ impl Resolver<'_> {
             told: ["", "0 s", "0"],
             source: "default: none",
         };
-        let forth = self.way(&["links", index], &way, link.queue.packets, otherwise);
+        let queue = self.wire_queue(&["links", index], &link.queue);
+        let forth = self.way(&["links", index], &way, queue, otherwise);
         let (mtu, source) = self.ledger.layer.wired_mtu;
         let told = mtu.map_or("none".into(), |mtu| format!("{mtu} B"));
         self.ledger.note(&["links", index, "mtu"], &told, source);

@@ -1,15 +1,16 @@
 //! One direction of a wire or an access: capacity, delay, loss, and traces of them.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::LinkTrace;
 use super::super::declare::{computed, is, nothing};
 use super::super::quantity::{Rates, Shares, Steps as Given, Time, Times};
 use super::super::traces::Traces;
-use super::Resolver;
+use super::{Resolver, word};
 use crate::wired::{Capacity, Config, Opportunities, SteppedRate, Steps};
 use hopcast_protocols::time::Duration;
+use hopcast_radio::queue::{CoDelConfig, Discipline, DualPi2Config};
 
 /// File that says how a wire changes in time: a packet-delivery trace of Mahimahi, or a table of rate, delay and loss.
 #[derive(Clone, Deserialize, JsonSchema)]
@@ -32,13 +33,38 @@ enum End {
     Repeat,
 }
 
-/// Drop-tail queue of a wire.
+/// Queue of a wire.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Queue {
     /// Number of packets that the queue holds, not counting the one that is being sent.
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is(50, "as in ns-2 (Queue limit_ 50)")))]
     pub(super) packets: u32,
+    /// Queue discipline: the packet that is dropped or marked, and when.
+    #[schemars(extend("x-default" = is("drop-tail", "as in ns-2 (DropTail)")))]
+    discipline: WireDiscipline,
+    /// Whether the queue marks packets that can be marked (ECN, RFC 3168) instead of dropping them, for `codel`. With
+    /// `drop-tail`, packets that have waited for `target` are marked. `dualpi2` always marks.
+    #[schemars(extend("x-default" = is(false, "a queue that only drops")))]
+    ecn: bool,
+    /// Acceptable wait in the queue, for `codel`, `dualpi2`, and `drop-tail` with `ecn`.
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 10, "x-default" = computed("5 ms (RFC 8289, section 4); 15 ms for `dualpi2` (RFC 9332, appendix A.1)")))]
+    target: Option<Time>,
+    /// Time for which packets must have waited longer than `target` before the queue drops one, for `codel`.
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 100, "x-default" = computed("100 ms (RFC 8289, section 4)")))]
+    interval: Option<Time>,
+}
+
+/// Queue discipline of a wire.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum WireDiscipline {
+    /// A packet that finds the queue full is dropped.
+    DropTail,
+    /// Controlled delay, RFC 8289: the queue also drops its oldest packet while packets wait too long.
+    Codel,
+    /// Two queues with coupled marking, RFC 9332: one for scalable transports (L4S), which is served first, one for all others.
+    Dualpi2,
 }
 
 /// What differs in one direction.
@@ -51,7 +77,7 @@ pub(super) struct Direction {
     /// Delay, or a list of `[time, delay]`.
     #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = computed("that of the table around this one, unless `trace` gives it")))]
     delay: Option<Times>,
-    /// Drop-tail queue.
+    /// Queue.
     #[schemars(extend("x-default" = nothing("that of the table around this one", "")))]
     queue: Option<Queue>,
     /// Share of packets that get lost, or a list of `[time, share]`.
@@ -98,7 +124,10 @@ impl Resolver<'_> {
             loss: given.loss.clone(),
             trace: given.trace.clone(),
         };
-        let queue = given.queue.map_or(other.queue_packets, |queue| queue.packets);
+        let queue = match &given.queue {
+            Some(queue) => self.wire_queue(path, queue),
+            None => (other.queue_packets, other.discipline),
+        };
         let otherwise = Otherwise {
             capacity: Some(other.capacity.clone()),
             delay: other.delay.clone(),
@@ -114,7 +143,7 @@ impl Resolver<'_> {
         &mut self,
         path: &[&str],
         way: &Way,
-        queue_packets: u32,
+        (queue_packets, discipline): (u32, Discipline),
         otherwise: Otherwise<'_>,
     ) -> Option<Config> {
         let traced = match &way.trace {
@@ -142,7 +171,53 @@ impl Resolver<'_> {
         let loss = self.stepped(&at("loss"), given, traced.loss, Some(otherwise.loss), (loss, source), |_, shares| {
             Some(Steps::new(0.0, in_time(shares, |share| share)))
         });
-        Some(Config { capacity: capacity?, delay: delay?, queue_packets, loss: loss? })
+        Some(Config { capacity: capacity?, delay: delay?, queue_packets, discipline, loss: loss? })
+    }
+
+    /// Places and discipline of the queue of the direction at `path`. Reports what is wrong with it.
+    pub(super) fn wire_queue(&mut self, path: &[&str], queue: &Queue) -> (u32, Discipline) {
+        let at = |key| [path, &["queue", key]].concat();
+        let steps = queue.ecn && queue.discipline == WireDiscipline::DropTail;
+        let controlled = queue.discipline == WireDiscipline::Codel;
+        let has_target = queue.discipline != WireDiscipline::DropTail || steps;
+        for (key, is_given, in_use, of) in [
+            ("target", queue.target.is_some(), has_target, "\"codel\" or \"dualpi2\", or ecn"),
+            ("interval", queue.interval.is_some(), controlled, "\"codel\""),
+        ] {
+            if is_given && !in_use {
+                let problem = format!("is not a parameter of {}", word(&queue.discipline));
+                self.report(&at(key), problem, format!("discipline = {of}"));
+            }
+        }
+        let default = CoDelConfig::default();
+        let time = |duration: Duration| Time(duration.as_secs_f64());
+        let mut read = |key, given, default, source: &str| -> Time {
+            self.ledger.pick(&at(key), given, || (time(default), source.into()))
+        };
+        let rfc_8289 = "default: RFC 8289, section 4";
+        let discipline = match queue.discipline {
+            WireDiscipline::DropTail if steps => {
+                Discipline::Step(read("target", queue.target, default.target, rfc_8289).into())
+            }
+            WireDiscipline::DropTail => Discipline::DropTail,
+            WireDiscipline::Dualpi2 => {
+                let source = "default: RFC 9332, appendix A.1";
+                let target = read("target", queue.target, DualPi2Config::default().target, source);
+                Discipline::DualPi2(DualPi2Config { target: target.into() })
+            }
+            WireDiscipline::Codel => {
+                let target = read("target", queue.target, default.target, rfc_8289);
+                let interval = read("interval", queue.interval, default.interval, rfc_8289);
+                if target.0 >= interval.0 {
+                    let problem = format!("is not less than interval ({interval})");
+                    let expected = "about a twentieth of interval (RFC 8289, section 4)";
+                    self.report(&at("target"), problem, expected);
+                }
+                let [target, interval] = [target.into(), interval.into()];
+                Discipline::CoDel(CoDelConfig { target, interval, ecn: queue.ecn, ..default })
+            }
+        };
+        (queue.packets, discipline)
     }
 
     /// The value of the key at `path`: given, of the trace, or `otherwise`. Notes it.

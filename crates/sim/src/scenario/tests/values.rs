@@ -11,7 +11,7 @@ use hopcast_radio::errors::thermal_noise;
 use hopcast_radio::mac::AccessRules;
 use hopcast_radio::phy::{DataRate, Standard, TxVector};
 use hopcast_radio::propagation::{FreeSpace, TwoRayGround};
-use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
+use hopcast_radio::queue::{CoDelConfig, Discipline, DualPi2Config, FqCoDelConfig};
 
 use super::model::*;
 use super::*;
@@ -471,6 +471,10 @@ fn queues_are_read() {
     assert_eq!(discipline(&[r#"radio.queue={ discipline = "codel", ecn = true }"#]), Discipline::CoDel(marking));
     let step = r#"radio.queue={ ecn = true, target = "1 ms" }"#;
     assert_eq!(discipline(&[step]), Discipline::Step(Duration::from_millis(1)));
+    let dual = r#"radio.queue.discipline="dualpi2""#;
+    assert_eq!(discipline(&[dual]), Discipline::DualPi2(DualPi2Config::default()));
+    let expected = DualPi2Config { target: Duration::from_millis(1) };
+    assert_eq!(discipline(&[dual, "radio.queue.target=1 ms"]), Discipline::DualPi2(expected));
 }
 
 #[test]

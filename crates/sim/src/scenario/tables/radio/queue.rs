@@ -1,7 +1,8 @@
 //! The interface queue: `radio.queue`.
 
+use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::{Aggregation, Config};
-use hopcast_radio::queue::{self, CoDelConfig, FqCoDelConfig};
+use hopcast_radio::queue::{self, CoDelConfig, DualPi2Config, FqCoDelConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,9 @@ use super::super::{Resolver, word};
 use super::bytes;
 use crate::scenario::declare::{computed, is};
 use crate::scenario::quantity::{Size, Time};
+
+/// Source of the acceptable wait of CoDel.
+const CODEL: &str = "default: TARGET (RFC 8289, section 4)";
 
 /// An interface queue.
 #[derive(Deserialize, JsonSchema)]
@@ -21,11 +25,11 @@ pub(super) struct Queue {
     #[schemars(extend("x-default" = is("drop-tail", "the discipline of most published studies")))]
     discipline: Discipline,
     /// Whether the queue marks packets that can be marked (ECN, RFC 3168) instead of dropping them, for `codel` and `fq-codel`.
-    /// With `drop-tail`, packets that have waited for `target` are marked.
+    /// With `drop-tail`, packets that have waited for `target` are marked. `dualpi2` always marks.
     #[schemars(extend("x-default" = is(false, "a queue that only drops")))]
     ecn: bool,
-    /// Acceptable wait in the queue, for `codel`, `fq-codel`, and `drop-tail` with `ecn`.
-    #[schemars(extend("minimum" = 1e-6, "maximum" = 10, "x-default" = is("5 ms", "TARGET (RFC 8289, section 4)")))]
+    /// Acceptable wait in the queue, for `codel`, `fq-codel`, `dualpi2`, and `drop-tail` with `ecn`.
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 10, "x-default" = computed("5 ms: TARGET (RFC 8289, section 4); 15 ms for `dualpi2` (RFC 9332, appendix A.1)")))]
     target: Option<Time>,
     /// Time for which packets must have waited longer than `target` before the queue drops one, for `codel` and
     /// `fq-codel`.
@@ -49,6 +53,8 @@ enum Discipline {
     Codel,
     /// Flow queues with controlled delay, RFC 8290: flows take turns, and each queue is kept short.
     FqCodel,
+    /// Two queues with coupled marking, RFC 9332: one for scalable transports (L4S), which is served first, one for all others.
+    Dualpi2,
 }
 
 impl Resolver<'_> {
@@ -69,17 +75,23 @@ impl Resolver<'_> {
     /// The queue discipline; `mtu` in bytes, if there is one.
     pub(super) fn queue_discipline(&mut self, queue: &Queue, mtu: Option<u32>) -> queue::Discipline {
         let (controlled, fair) = match queue.discipline {
-            Discipline::DropTail | Discipline::Priority => (false, false),
+            Discipline::DropTail | Discipline::Priority | Discipline::Dualpi2 => (false, false),
             Discipline::Codel => (true, false),
             Discipline::FqCodel => (true, true),
         };
+        let is_dual = matches!(queue.discipline, Discipline::Dualpi2);
         let steps = queue.ecn && matches!(queue.discipline, Discipline::DropTail);
         if queue.ecn && matches!(queue.discipline, Discipline::Priority) {
             let problem = "is not possible with \"priority\"";
             self.report(&["radio", "queue", "ecn"], problem, "discipline = \"drop-tail\", \"codel\" or \"fq-codel\"");
         }
         for (key, is_given, in_use, of) in [
-            ("target", queue.target.is_some(), controlled || steps, "\"codel\" or \"fq-codel\", or ecn"),
+            (
+                "target",
+                queue.target.is_some(),
+                controlled || steps || is_dual,
+                "\"codel\", \"fq-codel\" or \"dualpi2\", or ecn",
+            ),
             ("interval", queue.interval.is_some(), controlled, "\"codel\" or \"fq-codel\""),
             ("quantum", queue.quantum.is_some(), fair, "\"fq-codel\""),
         ] {
@@ -90,11 +102,15 @@ impl Resolver<'_> {
         }
         match queue.discipline {
             Discipline::DropTail if steps => {
-                let target: Time = self.ledger.read(&["radio", "queue", "target"]);
-                queue::Discipline::Step(target.into())
+                queue::Discipline::Step(self.target(queue, CoDelConfig::default().target, CODEL).into())
             }
             Discipline::DropTail => queue::Discipline::DropTail,
             Discipline::Priority => queue::Discipline::Priority,
+            Discipline::Dualpi2 => {
+                let source = "default: RFC 9332, appendix A.1";
+                let target = self.target(queue, DualPi2Config::default().target, source);
+                queue::Discipline::DualPi2(DualPi2Config { target: target.into() })
+            }
             Discipline::Codel => queue::Discipline::CoDel(self.controlled_delay(queue, mtu)),
             Discipline::FqCodel => {
                 let codel = self.controlled_delay(queue, mtu);
@@ -104,9 +120,15 @@ impl Resolver<'_> {
         }
     }
 
+    /// The acceptable wait, or this default with its source.
+    fn target(&mut self, queue: &Queue, default: Duration, source: &str) -> Time {
+        let given = queue.target;
+        self.ledger.pick(&["radio", "queue", "target"], given, || (Time(default.as_secs_f64()), source.into()))
+    }
+
     fn controlled_delay(&mut self, queue: &Queue, mtu: Option<u32>) -> CoDelConfig {
-        let [target, interval]: [Time; 2] =
-            ["target", "interval"].map(|key| self.ledger.read(&["radio", "queue", key]));
+        let target = self.target(queue, CoDelConfig::default().target, CODEL);
+        let interval: Time = self.ledger.read(&["radio", "queue", "interval"]);
         if target.0 >= interval.0 {
             let problem = format!("is not less than interval ({interval})");
             self.report(&["radio", "queue", "target"], problem, "about a twentieth of interval (RFC 8289, section 4)");
