@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (folder / file.name).write_bytes(file.read_bytes())
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for arguments in (
-        ["emulate", "call.toml", "--set", "emulation.lag_limit=5 s", "--out", "result"],
+        ["emulate", "call.toml", "--programs", "--set", "emulation.lag_limit=5 s", "--out", "result"],
         ["report", "result"],
     ):
         done = subprocess.run(

@@ -6,7 +6,7 @@
 //! | make namespaces, devices, addresses and routes, and remove them | `hosts` |
 //! | run the simulation with frames of real hosts | `session` |
 //! | keep in step with the clock | `driver`, `lag` |
-//! | run programs | `programs` |
+//! | run programs, with the rights that they may have | `programs`, `rights` |
 //! | record frames from real hosts, and replay them | `recording` |
 //! | run without root | `rootless` |
 //! | report while it runs | `watch`, `metrics` |
@@ -20,6 +20,7 @@ mod plan;
 mod programs;
 mod recording;
 mod report;
+mod rights;
 mod rootless;
 mod session;
 mod watch;
@@ -52,6 +53,7 @@ use programs::{Output, ProgramRecord, Programs, Wanted};
 use recording::{Header, Recorder, Recording};
 pub(crate) use report::schema;
 use report::{EmulationRecord, Report};
+use rights::Rights;
 use session::Session;
 use watch::Watch;
 
@@ -77,6 +79,13 @@ pub struct Command {
     /// Run a command at a real node; may be repeated. The emulation ends when all commands have ended.
     #[arg(long, num_args = 2, value_names = ["NODE", "COMMAND"])]
     exec: Vec<String>,
+    /// Run the programs that the scenario lists (emulation.programs): its author chose the commands, so read them first.
+    #[arg(long)]
+    programs: bool,
+    /// Leave programs all rights of root. Without it, they have those of the user of sudo and of an administrator of their
+    /// node's network.
+    #[arg(long)]
+    privileged: bool,
     /// Open a shell at a real node. The emulation ends with it.
     #[arg(long, value_name = "NODE", conflicts_with = "json")]
     shell: Option<String>,
@@ -102,7 +111,7 @@ pub struct Command {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Have a recorded emulation again, without real hosts, as fast as possible; what they are sent must be the same.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "exec", "shell", "forever", "record"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "exec", "programs", "privileged", "shell", "forever", "record"])]
     replay: Option<PathBuf>,
     /// Run without root, in user namespaces; needs read and write permission for /dev/net/tun.
     #[arg(long, conflicts_with = "replay")]
@@ -175,7 +184,9 @@ impl Command {
         let seed = self.seed.unwrap_or(scenario.seed);
         let mut session = session(path, scenario, seed)?;
         let plans = plan::real_nodes(scenario, session.replication.simulation());
+        self.check_programs(path, scenario)?;
         let wanted = self.wanted(scenario, &plans)?;
+        let rights = self.rights(&wanted)?;
         let header =
             Header { hopcast: env!("CARGO_PKG_VERSION").into(), scenario_sha256: scenario.sha256.clone(), seed };
         let capture = self.capture(scenario, &mut session.replication)?;
@@ -202,7 +213,11 @@ impl Command {
         for problem in wanted.iter().filter_map(|wanted| wanted.lateness(session.end())) {
             say(&format!("hopcast: warning: {problem}"))?;
         }
-        let mut programs = Programs::new(wanted, output);
+        for Wanted { node, command, start } in wanted.iter().take(scenario.emulation.programs.len()) {
+            let command = command.as_deref().unwrap_or_default().trim_end();
+            say(&format!("node {node}: the scenario runs `{command}` at {} s", start.as_secs_f64()))?;
+        }
+        let mut programs = Programs::new(wanted, output, rights);
         let clock = Clock::new();
         let stopped = |error: io::Error| Failure::Run(format!("the emulation failed: {}", cause(&error)));
         let mut driver = Driver::new(&mut session, &hosts.hosts, recorder.as_mut()).map_err(stopped)?;
@@ -289,6 +304,28 @@ impl Command {
             recorded.digest,
             header.hopcast,
         )))
+    }
+
+    /// Refuses a scenario that would start programs unasked: who wrote it chose their commands.
+    fn check_programs(&self, path: &Path, scenario: &Scenario) -> Result<(), Failure> {
+        if self.programs || scenario.emulation.programs.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<&String> = node_names(scenario).collect();
+        let programs = scenario.emulation.programs.iter();
+        let lines = programs
+            .map(|program| format!("\n  node {}: `{}`", names[program.node.0 as usize], program.command.trim_end()));
+        let lines: String = lines.collect();
+        let path = path.display();
+        Err(Failure::Input(format!("{path}: emulation.programs: add --programs to run these commands:{lines}")))
+    }
+
+    /// The rights of programs, if there are any.
+    fn rights(&self, wanted: &[Wanted]) -> Result<Rights, Failure> {
+        if self.privileged || wanted.is_empty() {
+            return Ok(Rights::ALL);
+        }
+        Rights::limited(programs::is_known).map_err(Failure::Input)
     }
 
     /// What is to run where: as the scenario and the command line say.

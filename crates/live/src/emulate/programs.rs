@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::hosts::RealHost;
+use super::rights::Rights;
 
 /// A program to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +95,7 @@ pub(super) struct Programs {
     running: Vec<Running>,
     finished: Vec<ProgramRecord>,
     output: Output,
+    rights: Rights,
     /// Those that pass output on.
     readers: Vec<JoinHandle<()>>,
 }
@@ -128,11 +130,12 @@ pub(super) fn is_known(line: &str) -> bool {
 }
 
 impl Programs {
-    pub(super) fn new(mut wanted: Vec<Wanted>, output: Output) -> Self {
+    pub(super) fn new(mut wanted: Vec<Wanted>, output: Output, rights: Rights) -> Self {
         // Stable: of those with one instant the first one starts first.
         wanted.reverse();
         wanted.sort_by_key(|wanted| std::cmp::Reverse(wanted.start));
-        Self { wanted, starting: Vec::new(), running: Vec::new(), finished: Vec::new(), output, readers: Vec::new() }
+        let (starting, running, finished, readers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { wanted, starting, running, finished, output, rights, readers }
     }
 
     /// When the next one starts.
@@ -181,7 +184,7 @@ impl Programs {
         let shell = shell();
         let mut process = match &command {
             Some(line) => {
-                let mut process = Command::new("/bin/sh");
+                let mut process = self.rights.command("/bin/sh");
                 process.args(["-c", line]).stdin(Stdio::null()).process_group(0);
                 if self.output.has_names {
                     process.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -191,7 +194,7 @@ impl Programs {
                 process
             }
             // It stays in the foreground of the terminal.
-            None => Command::new(&shell),
+            None => self.rights.command(&shell),
         };
         process.env("HOPCAST_NODE", &node);
         let is_shell = command.is_none();
@@ -317,7 +320,7 @@ mod tests {
 
     #[test]
     fn one_that_failed_in_the_last_moment_has_failed() {
-        let mut programs = Programs::new(Vec::new(), OUTPUT);
+        let mut programs = Programs::new(Vec::new(), OUTPUT, Rights::ALL);
         programs.running = vec![running("exec sleep 100", false, false), running("exit 3", false, true)];
         let records = programs.finish(Instant::from_nanos(5_000_000_000));
         let failures: Vec<_> = records.iter().filter_map(ProgramRecord::failure).collect();
@@ -329,12 +332,12 @@ mod tests {
     #[test]
     fn all_is_over_with_the_shell_or_with_the_last_program() {
         for (is_shell, is_over) in [(true, true), (false, false)] {
-            let mut programs = Programs::new(Vec::new(), OUTPUT);
+            let mut programs = Programs::new(Vec::new(), OUTPUT, Rights::ALL);
             programs.running = vec![running("exec sleep 100", false, false), running("exit 0", is_shell, true)];
             assert_eq!(programs.advance(&[], Instant::START).unwrap(), is_over);
             programs.finish(Instant::START);
         }
-        let mut programs = Programs::new(Vec::new(), OUTPUT);
+        let mut programs = Programs::new(Vec::new(), OUTPUT, Rights::ALL);
         programs.running = vec![running("exit 0", false, true)];
         assert!(programs.advance(&[], Instant::START).unwrap());
     }
@@ -342,7 +345,7 @@ mod tests {
     #[test]
     fn what_never_started_is_listed() {
         let wanted = Wanted { node: "n".into(), command: Some("true".into()), start: Instant::from_nanos(9) };
-        let records = Programs::new(vec![wanted], OUTPUT).finish(Instant::START);
+        let records = Programs::new(vec![wanted], OUTPUT, Rights::ALL).finish(Instant::START);
         assert_eq!(records, [ProgramRecord::new("n".into(), "true".into(), None)]);
         assert_eq!(records[0].failure(), None);
     }
@@ -354,7 +357,7 @@ mod tests {
             command: Some("true".into()),
             start: Instant::from_nanos(start),
         };
-        let mut programs = Programs::new(vec![wanted("b", 5), wanted("a", 0), wanted("c", 5)], OUTPUT);
+        let mut programs = Programs::new(vec![wanted("b", 5), wanted("a", 0), wanted("c", 5)], OUTPUT, Rights::ALL);
         assert_eq!(programs.next_start(), Some(Instant::START));
         let order: Vec<String> = std::iter::from_fn(|| programs.wanted.pop()).map(|wanted| wanted.node).collect();
         assert_eq!(order, ["a", "b", "c"]);

@@ -93,6 +93,8 @@ fn start(arguments: impl Iterator<Item = OsString>) -> io::Result<Child> {
         .args(PROCESSES)
         .args(["sh", "-c", SET_UP])
         .args(arguments.filter(|argument| argument != OPTION))
+        // Inside there is one user alone.
+        .env_remove("SUDO_UID")
         .spawn()
 }
 

@@ -543,7 +543,7 @@ fn programs_that_never_start_or_fail_at_the_end_are_told_and_the_shell_ends_all(
     let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"").replace("duration = \"5 s\"", "duration = \"1 s\"");
     let program = "[[emulation.programs]]\nnode = \"n0\"\ncommand = \"true\"\nstart = \"1 s\"\n";
     let scenario = bench.file("late.toml", &(text + program));
-    let lag = ["--set", "emulation.lag_limit=1 s"];
+    let lag = ["--programs", "--set", "emulation.lag_limit=1 s"];
     let output = run(emulate(&scenario, &["--json"]).args(lag));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let problem = "hopcast: warning: node n0: `true` never starts; its start is at 1 s, and the run ends at 1 s";
@@ -562,6 +562,61 @@ fn programs_that_never_start_or_fail_at_the_end_are_told_and_the_shell_ends_all(
     let output = run(emulate(&scenario, &program).env("SHELL", "/bin/sh").args(lag));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(begun.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn commands_of_a_scenario_run_only_if_asked_for() {
+    let Some(bench) = Bench::new("asked", &["setpriv"]) else { return };
+    let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"").replace("duration = \"5 s\"", "duration = \"1 s\"");
+    let mark = bench.path("mark");
+    let program = format!("[[emulation.programs]]\nnode = \"n2\"\ncommand = \"touch {mark}\"\n");
+    let scenario = bench.file("stranger.toml", &(text + &program));
+    let output = run(&mut emulate(&scenario, &[]));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let told = format!("add --programs to run these commands:\n  node n2: `touch {mark}`");
+    assert!(stderr(&output).contains(&told), "{}", stderr(&output));
+    assert!(!Path::new(&mark).exists());
+
+    let output = run(&mut emulate(&scenario, &["--programs", "--set", "emulation.lag_limit=1 s"]));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains(&format!("node n2: the scenario runs `touch {mark}` at 0 s")),
+        "{}",
+        stderr(&output)
+    );
+    assert!(Path::new(&mark).exists());
+}
+
+#[test]
+fn programs_have_the_rights_of_an_administrator_of_their_network_alone() {
+    let Some(bench) = Bench::new("rights", &["setpriv", "ip"]) else { return };
+    let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"").replace("duration = \"5 s\"", "duration = \"20 s\"");
+    let scenario = bench.file("line.toml", &text);
+    // The bits of CAP_NET_BIND_SERVICE, CAP_NET_ADMIN and CAP_NET_RAW (capabilities(7)).
+    let network = "0000000000003400";
+    let look = "ip route add 10.9.0.0/16 dev wlan0; grep -E 'Cap(Eff|Bnd|Amb)|Uid|NoNewPrivs' /proc/self/status";
+    let status = |arguments: &[&str], user: Option<&str>| {
+        let mut command = emulate(&scenario, &["--exec", "n0", look, "--set", "emulation.lag_limit=1 s"]);
+        command.args(arguments).env_remove("SUDO_UID").env_remove("SUDO_GID");
+        if let Some(user) = user {
+            command.env("SUDO_UID", user).env("SUDO_GID", user);
+        }
+        let output = run(&mut command);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let limited = |user: &str| {
+        format!(
+            "Uid:\t{user}\t{user}\t{user}\t{user}\nCapEff:\t{network}\nCapBnd:\t{network}\nCapAmb:\t{network}\n\
+             NoNewPrivs:\t1\n"
+        )
+    };
+    assert!(status(&[], None).starts_with(&limited("0")));
+    assert!(status(&[], Some("65534")).starts_with(&limited("65534")));
+    let privileged = status(&["--privileged"], Some("65534"));
+    let own = fs::read_to_string("/proc/self/status").expect("Linux has it");
+    let bounds = own.lines().find(|line| line.starts_with("CapBnd")).expect("it has bounds");
+    assert!(privileged.contains(bounds) && privileged.starts_with("Uid:\t0"), "{privileged}");
 }
 
 #[test]
