@@ -1,7 +1,10 @@
 //! Real hosts: a network namespace for each, with a TAP device per radio and wire, addresses and routes.
+//!
+//! The names of the namespaces stand in the lock file of the emulation before it makes them. `--clean` removes what is
+//! listed there, and nothing else.
 
-use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::net::Ipv4Addr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -16,10 +19,8 @@ use super::plan::{RealNode, Routes};
 use crate::failure::Failure;
 use crate::platform::netlink::{Address, LinkChange, MAIN_TABLE, Netlink, Route};
 use crate::platform::netns::{self, Namespace};
-use crate::platform::{tap, wait};
+use crate::platform::{private, tap, wait};
 
-/// Where emulations that run hold their locks.
-const LOCKS: &str = "/run/hopcast";
 /// How often an emulation tries to take its lock, which `--clean` holds for as long as it takes to remove namespaces, and the time
 /// between two tries: two seconds in all.
 const LOCK_TRIES: u32 = 100;
@@ -51,7 +52,9 @@ impl Hosts {
     /// Makes them all, or leaves nothing behind.
     pub(super) fn create(plans: &[RealNode]) -> Result<Self, Failure> {
         let id = std::process::id();
-        let lock = Lock::take(id).map_err(|error| Failure::Input(because(&error, "an emulation can't be set up")))?;
+        let names: Vec<String> = plans.iter().map(|plan| namespace_name(id, plan)).collect();
+        let lock =
+            Lock::take(id, &names).map_err(|error| Failure::Input(because(&error, "an emulation can't be set up")))?;
         let hosts = plans.iter().map(|plan| {
             let host = RealHost::create(id, plan);
             host.map_err(|error| Failure::Input(because(&error, &format!("node {}: can't be set up", plan.name))))
@@ -72,10 +75,14 @@ impl Drop for Hosts {
 
 impl RealHost {
     fn create(id: u32, plan: &RealNode) -> io::Result<Self> {
-        let namespace = Namespace::create(&format!("{PREFIX}{id}-{}", plan.name))?;
+        let namespace = Namespace::create(&namespace_name(id, plan))?;
         let devices = namespace.run(|| set_up(plan))??;
         Ok(Self { plan: plan.clone(), namespace, devices })
     }
+}
+
+fn namespace_name(id: u32, plan: &RealNode) -> String {
+    format!("{PREFIX}{id}-{}", plan.name)
 }
 
 /// Sets up the namespace of the calling thread.
@@ -153,17 +160,24 @@ fn set_up(plan: &RealNode) -> io::Result<Vec<SyncDevice>> {
 /// Says that this process emulates, for as long as it lives.
 struct Lock {
     path: PathBuf,
-    _file: Flock<File>,
+    file: Flock<File>,
 }
 
 impl Lock {
-    fn take(id: u32) -> io::Result<Self> {
+    /// Takes it, for an emulation that will make namespaces with these names.
+    fn take(id: u32, names: &[String]) -> io::Result<Self> {
         let path = lock_path(id);
         for _ in 0..LOCK_TRIES {
             if let Some(file) = lock(&path, open_lock)? {
-                let lock = Self { path, _file: file };
-                // What is there is of an earlier process with this number.
-                remove_namespaces(id)?;
+                // What is listed is of an earlier process with this number.
+                remove_listed(&file)?;
+                let lock = Self { path, file };
+                let taken = netns::names(PREFIX)?;
+                if let Some(name) = names.iter().find(|name| taken.contains(name)) {
+                    let message = format!("there is a network namespace {name} that is no emulation's");
+                    return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+                }
+                list(&lock.file, names)?;
                 return Ok(lock);
             }
             wait::sleep(LOCK_INTERVAL);
@@ -180,17 +194,14 @@ impl Drop for Lock {
 }
 
 fn lock_path(id: u32) -> PathBuf {
-    Path::new(LOCKS).join(format!("{PREFIX}{id}"))
+    Path::new(private::FOLDER).join(format!("{PREFIX}{id}"))
 }
 
 /// Removes what emulations have left whose processes are gone; returns the names of the namespaces.
 pub(super) fn clean() -> io::Result<Vec<String>> {
-    let mut owners: Vec<u32> = netns::names(PREFIX)?.iter().filter_map(|name| owner(name)).collect();
-    if let Ok(entries) = fs::read_dir(LOCKS) {
-        owners.extend(entries.filter_map(|entry| owner(entry.ok()?.file_name().to_str()?)));
-    }
+    let entries = fs::read_dir(private::FOLDER).into_iter().flatten();
+    let mut owners: Vec<u32> = entries.filter_map(|entry| owner(entry.ok()?.file_name().to_str()?)).collect();
     owners.sort_unstable();
-    owners.dedup();
     let mut removed = Vec::new();
     for id in owners {
         removed.extend(clean_process(id)?);
@@ -202,18 +213,28 @@ pub(super) fn clean() -> io::Result<Vec<String>> {
 fn clean_process(id: u32) -> io::Result<Vec<String>> {
     let path = lock_path(id);
     // Held until all is gone, so that no other cleans, and none begins to live, at the same time.
-    let Some(_lock) = lock(&path, open_lock)? else {
+    let Some(lock) = lock(&path, open_lock)? else {
         // It lives.
         return Ok(Vec::new());
     };
-    let names = remove_namespaces(id)?;
+    let names = remove_listed(&lock)?;
     fs::remove_file(&path)?;
     Ok(names)
 }
 
-/// Removes the namespaces of the process with this number. Returns their names.
-fn remove_namespaces(id: u32) -> io::Result<Vec<String>> {
-    let names = netns::names(&format!("{PREFIX}{id}-"))?;
+/// Writes these names into a lock, in place of what it lists.
+fn list(mut lock: &File, names: &[String]) -> io::Result<()> {
+    lock.set_len(0)?;
+    lock.seek(io::SeekFrom::Start(0))?;
+    lock.write_all((names.join("\n") + "\n").as_bytes())
+}
+
+/// Removes the namespaces that a lock lists. Returns the names of those that were there.
+fn remove_listed(mut lock: &File) -> io::Result<Vec<String>> {
+    let mut listed = String::new();
+    lock.read_to_string(&mut listed)?;
+    let mut names = netns::names(PREFIX)?;
+    names.retain(|name| listed.lines().any(|line| line == name));
     names.iter().try_for_each(|name| netns::remove(name))?;
     Ok(names)
 }
@@ -233,9 +254,9 @@ pub(super) fn lock(path: &Path, mut open: impl FnMut(&Path) -> io::Result<File>)
 
 /// Opens a file for a lock, or makes it.
 fn open_lock(path: &Path) -> io::Result<File> {
-    let opened =
-        fs::create_dir_all(LOCKS).and_then(|()| OpenOptions::new().write(true).create(true).truncate(false).open(path));
-    opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    private::make_folder()
+        .and_then(|()| private::open(path))
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
 /// Whether `path` leads to this file.
@@ -248,10 +269,9 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     Ok(identity(found) == identity(file.metadata()?))
 }
 
-/// The process whose namespace or lock has this name.
+/// The process whose lock has this name.
 fn owner(name: &str) -> Option<u32> {
-    let rest = name.strip_prefix(PREFIX)?;
-    rest.split_once('-').map_or(rest, |(id, _)| id).parse().ok()
+    name.strip_prefix(PREFIX)?.parse().ok()
 }
 
 /// An error of the platform with what to do about it, where that is known.
@@ -272,16 +292,14 @@ mod tests {
 
     #[test]
     fn names_tell_their_owners() {
-        assert_eq!(owner("hopcast-12-n0"), Some(12));
-        assert_eq!(owner("hopcast-12-a-b"), Some(12));
         assert_eq!(owner("hopcast-12"), Some(12));
-        assert_eq!([owner("hopcast-test"), owner("hopcast-test-1"), owner("mine-12-n0")], [None; 3]);
+        assert_eq!([owner("hopcast-12-n0"), owner("hopcast-test"), owner("node-12.json")], [None; 3]);
     }
 
     #[test]
     fn a_lock_is_on_the_file_that_others_find() {
         let path = std::env::temp_dir().join(format!("hopcast-lock-{}", std::process::id()));
-        let open = |path: &Path| OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let open = private::open;
         let mut opened = 0;
         // A cleaner removes the first one, and has another made or not, between its opening and its lock.
         for is_made_anew in [false, true] {

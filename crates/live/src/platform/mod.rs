@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod netlink;
 pub mod netns;
+pub(crate) mod private;
 pub mod signals;
 pub mod tap;
 pub mod udp;

@@ -136,6 +136,23 @@ fn namespaces_of(child: &Child) -> Vec<String> {
     namespaces().into_iter().filter(|name| name.starts_with(&prefix)).collect()
 }
 
+/// A namespace that no emulation has made; gone with the test.
+struct Foreign(String);
+
+impl Foreign {
+    fn new(name: &str) -> Self {
+        let status = Command::new("ip").args(["netns", "add", name]).status();
+        assert!(status.expect("ip is there").success());
+        Self(name.to_owned())
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        let _ = Command::new("ip").args(["netns", "delete", &self.0]).status();
+    }
+}
+
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -485,7 +502,9 @@ fn babeld_finds_its_routes_over_the_radio() {
 
 #[test]
 fn an_interrupted_emulation_leaves_nothing_behind_and_a_killed_one_is_cleaned_up_after() {
-    let Some(bench) = Bench::new("clean", &["sleep", "ping"]) else { return };
+    let Some(bench) = Bench::new("clean", &["sleep", "ping", "ip"]) else { return };
+    // That of somebody else, with such a name. No process has a number as high (proc_sys_kernel(5), pid_max).
+    let foreign = Foreign::new("hopcast-4999999-mine");
     let scenario = bench.file("line.toml", &line("n1", "protocol = \"udp\"", "kind = \"bulk\""));
     let begin = |arguments: &[&str]| {
         let mark = bench.path("mark");
@@ -532,6 +551,7 @@ fn an_interrupted_emulation_leaves_nothing_behind_and_a_killed_one_is_cleaned_up
     assert!(stderr(&clean).contains(&format!("removed network namespace hopcast-{}-n2", child.id())));
     assert_eq!(namespaces_of(&child), Vec::<String>::new());
     assert_eq!(namespaces_of(&living).len(), 4, "one that runs is left alone");
+    assert!(namespaces().contains(&foreign.0), "what no emulation has made is left alone");
     let mut living = living;
     signal(&living, Signal::SIGINT);
     living.wait().expect("it ends");
