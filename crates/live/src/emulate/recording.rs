@@ -5,7 +5,7 @@
 //! nanoseconds, the index of the node, the index of the interface, and the bytes of the Ethernet frame in hexadecimal.
 //! The last line has the end of the run, the number of frames delivered to real hosts, and the SHA-256 of those frames.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hosts;
 use super::session::{Input, Outputs};
+use crate::platform::private;
 
 /// The first line is not longer: two names and a number.
 const HEADER_OCTETS: u64 = 4096;
@@ -87,8 +88,8 @@ impl Recorder {
 
 /// Opens a draft for this process alone, empty.
 fn lock(draft: &Path) -> io::Result<Flock<File>> {
-    let open = |path: &Path| OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    let file = hosts::lock(draft, open)?.ok_or_else(|| {
+    let unopened = |error: io::Error| io::Error::new(error.kind(), format!("{}: {}", draft.display(), cause(&error)));
+    let file = hosts::lock(draft, private::open).map_err(unopened)?.ok_or_else(|| {
         let message = format!("another emulation is writing {}", draft.display());
         io::Error::new(io::ErrorKind::WouldBlock, message)
     })?;
@@ -267,6 +268,19 @@ mod tests {
         assert_eq!(Recording::read(&path).unwrap().inputs, []);
         assert!(!draft.exists());
         fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_draft_leads_nowhere() {
+        let folder = std::env::temp_dir().join(format!("hopcast-recording-link-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let [precious, path, draft] = ["precious", "r", "r.draft"].map(|name| folder.join(name));
+        fs::write(&precious, "precious").unwrap();
+        std::os::unix::fs::symlink(&precious, &draft).unwrap();
+        let error = Recorder::create(&path, &header()).map(|_| ()).unwrap_err().to_string();
+        assert!(error.starts_with(&draft.display().to_string()), "{error}");
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     proptest! {

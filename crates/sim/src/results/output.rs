@@ -123,7 +123,23 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), OutputError> {
 pub(crate) struct Part {
     path: PathBuf,
     part: PathBuf,
+    /// What identifies the file on its disk.
+    identity: Identity,
     is_committed: bool,
+}
+
+/// What tells a file from another one that takes its name later; nothing where the system doesn't say.
+type Identity = Option<(u64, u64)>;
+
+#[cfg(unix)]
+fn identity(file: &File) -> io::Result<Identity> {
+    use std::os::unix::fs::MetadataExt as _;
+    file.metadata().map(|found| Some((found.dev(), found.ino())))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &File) -> io::Result<Identity> {
+    Ok(None)
 }
 
 impl Part {
@@ -132,13 +148,26 @@ impl Part {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // The number of this process, so that two that write to one folder don't mix theirs.
         let part = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let file = File::create(&part).map_err(|error| OutputError { path: path.into(), error })?;
-        Ok((Self { path: path.into(), part, is_committed: false }, file))
+        // What is there is of a killed process that had this number, or a link that somebody has planted: it goes, and
+        // what it leads to stays.
+        let _ = fs::remove_file(&part);
+        let created = OpenOptions::new().write(true).create_new(true).open(&part);
+        let created = created.and_then(|file| Ok((identity(&file)?, file)));
+        let (identity, file) = created.map_err(|error| OutputError { path: path.into(), error })?;
+        Ok((Self { path: path.into(), part, identity, is_committed: false }, file))
     }
 
     /// Opens it again, to write on at its end.
+    ///
+    /// # Errors
+    /// Errors of the system; `PermissionDenied` if another file has taken its name.
     pub(crate) fn append(&self) -> io::Result<File> {
-        OpenOptions::new().append(true).open(&self.part)
+        let file = OpenOptions::new().append(true).open(&self.part)?;
+        if identity(&file)? == self.identity {
+            return Ok(file);
+        }
+        let message = format!("another file has taken the place of {}", self.part.display());
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
     }
 
     /// What went wrong with this file.
@@ -243,6 +272,26 @@ mod tests {
         drop(part);
         assert_eq!(folder.names(), ["a"]);
         assert_eq!(fs::read(folder.0.join("a")).unwrap(), b"old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn planted_links_lead_nowhere() {
+        let folder = Folder::new("planted");
+        let [precious, part] =
+            ["precious".to_owned(), format!(".a.{}.part", std::process::id())].map(|n| folder.0.join(n));
+        fs::write(&precious, "precious").unwrap();
+        let plant = || std::os::unix::fs::symlink(&precious, &part).unwrap();
+        plant();
+        write_text(&folder.0.join("a"), "new").unwrap();
+        assert_eq!(fs::read(folder.0.join("a")).unwrap(), b"new");
+        // In place of one that is being written.
+        let (file, _) = Part::create(&folder.0.join("a")).unwrap();
+        fs::remove_file(&part).unwrap();
+        plant();
+        assert_eq!(file.append().unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        drop(file);
+        assert_eq!(fs::read(&precious).unwrap(), b"precious");
     }
 
     #[test]
