@@ -131,6 +131,13 @@ impl Sink {
 
     /// All datagrams before `next` have been sent. Those far behind are lost, so that none is kept in mind for ever.
     fn advance(&mut self, next: u64) {
+        // However far one datagram leads, it costs no more than this number of steps.
+        let near = next.saturating_sub(2 * REORDERING);
+        if self.known < near {
+            let octets = self.octets_before(near) - self.octets_before(self.known);
+            self.metrics.handle_datagrams_abandoned(near - self.known, octets);
+            self.known = near;
+        }
         while self.known < next {
             let length = self.len_of(self.known) as u32;
             let sequence = self.metrics.handle_datagram_sent(length);
@@ -348,6 +355,30 @@ mod tests {
         let summary = sink.report(at(10_300), true).summary;
         assert_eq!((summary.sent_packets, summary.received_packets, summary.lost_packets), (units, 1, units - 1));
         assert_eq!((summary.sent_bytes, summary.in_flight_packets), (100 * units - 50, 0));
+    }
+
+    #[test]
+    fn one_datagram_far_ahead_costs_no_more_than_the_window() {
+        let units = 1_u64 << 58;
+        let mut sink = Sink::new(&Open { size: 40, bytes: 40 * units, ..open(Protocol::Udp) });
+        sink.handle_start(5_000_000_000, 5_000_000_000);
+        let unit = |sequence| {
+            let mut octets = vec![0; 40];
+            let repr = Repr { session: 7, sequence, sent: at(5_000).as_nanos(), payload_len: 8 };
+            repr.emit(&mut Packet::new_unchecked(&mut octets[..]));
+            octets
+        };
+        for sequence in [0, 2, units - 2] {
+            assert!(sink.handle_unit(&unit(sequence), at(10_100)));
+        }
+        let summary = sink.report(at(10_200), false).summary;
+        // Those within the window may still come.
+        assert_eq!((summary.sent_packets, summary.received_packets), (units - 1, 3));
+        assert_eq!((summary.lost_packets, summary.in_flight_packets), (units - 4 - (REORDERING - 1), REORDERING - 1));
+        assert_eq!(summary.sent_bytes, 40 * (units - 1));
+        sink.handle_sent(units, at(10_300));
+        sink.finish(at(10_400));
+        assert_eq!(sink.report(at(10_400), true).summary.lost_packets, units - 3);
     }
 
     #[test]

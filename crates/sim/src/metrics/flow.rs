@@ -261,6 +261,13 @@ impl FlowMetrics {
         self.ledger.handle_lost(seq, None);
     }
 
+    /// The next `datagrams` of the source, `octets` in all, were sent and lost, and so is all that is in flight. What arrives
+    /// of them counts as duplicates.
+    pub fn handle_datagrams_abandoned(&mut self, datagrams: u64, octets: u64) {
+        self.sent_bytes += octets;
+        self.ledger.handle_abandoned(datagrams);
+    }
+
     /// A datagram, or a part of it, was dropped for `cause`. Only the first cause counts.
     pub(crate) fn handle_datagram_dropped(&mut self, seq: u64, cause: DropCause) {
         self.ledger.handle_lost(seq, Some(cause));

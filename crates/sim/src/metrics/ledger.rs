@@ -91,6 +91,13 @@ impl Ledger {
         }
     }
 
+    /// The next `datagrams` are sent and lost, and all before them are settled and forgotten: what is in flight is lost.
+    pub(crate) fn handle_abandoned(&mut self, datagrams: u64) {
+        *self.lost.count(None) += self.in_flight().count() as u64 + datagrams;
+        self.base = self.sent() + datagrams;
+        self.entries.clear();
+    }
+
     /// A datagram reached the application at the far end.
     pub fn handle_received(&mut self, seq: u64) -> Arrival {
         match self.entry(seq) {
