@@ -1,23 +1,24 @@
 //! State that a router leaves for its next start: kernel settings to restore, and the time of its end.
 //!
 //! There is one file for each network namespace, below `/run`, which the next boot clears together with the settings. Its
-//! name is the namespace's number. The kernel reuses the number as soon as a namespace is gone, so the file also holds
-//! the time at which the namespace's loopback got its address.
+//! name is the namespace's cookie, which no other namespace gets. Before Linux 5.14 there are no cookies, and the name is
+//! the namespace's inode number. The kernel reuses that number as soon as a namespace is gone, so the file also holds the
+//! time at which the namespace's loopback got its address.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::net::Ipv4Addr;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hopcast_protocols::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use crate::platform::netlink::Netlink;
+use crate::platform::{netns, private};
 
-/// Where records are kept.
-const FOLDER: &str = "/run/hopcast";
 /// Where the kernel's settings are.
 const SETTINGS: &str = "/proc/sys/net/ipv4/conf";
 /// What interfaces of a router need, by name: to pass packets on; to take them whatever way their answers would go, as ways of
@@ -58,8 +59,7 @@ impl Record {
     /// The platform's. That there is no record yet, or one that was cut short, is none.
     pub(super) fn open(netlink: &mut Netlink, silence: Duration) -> io::Result<(Self, bool)> {
         let loopback_since = netlink.address_since(Ipv4Addr::LOCALHOST)?;
-        let inode = std::fs::metadata("/proc/thread-self/ns/net")?.ino();
-        let path = PathBuf::from(format!("{FOLDER}/node-{inode}.json"));
+        let path = record_path()?;
         let up = uptime()?;
         let (mut contents, mut since, mut is_running): (Contents, u64, bool) = match std::fs::read(&path) {
             // One that can't be read was cut short, by a full disk perhaps: there was somebody.
@@ -141,14 +141,28 @@ impl Record {
     }
 
     fn write(&self) -> io::Result<()> {
-        std::fs::create_dir_all(FOLDER)?;
+        private::make_folder()?;
         let octets = serde_json::to_vec(&self.contents).expect("a record is plain data");
         // Whole or not at all.
         let draft = self.path.with_extension("draft");
-        std::fs::write(&draft, octets).and_then(|()| std::fs::rename(&draft, &self.path)).inspect_err(|_| {
+        let write = |mut file: File| file.set_len(0).and_then(|()| file.write_all(&octets));
+        private::open(&draft).and_then(write).and_then(|()| std::fs::rename(&draft, &self.path)).inspect_err(|_| {
             let _ = std::fs::remove_file(&draft);
         })
     }
+}
+
+/// The record's file for the network namespace of the calling thread.
+///
+/// # Errors
+///
+/// The platform's.
+fn record_path() -> io::Result<PathBuf> {
+    let name = match netns::cookie()? {
+        Some(cookie) => format!("node-cookie-{cookie}.json"),
+        None => format!("node-{}.json", std::fs::metadata("/proc/thread-self/ns/net")?.ino()),
+    };
+    Ok(Path::new(private::FOLDER).join(name))
 }
 
 /// Whether the kernel drops packets whose way back leads over another interface than the one they have come by, whatever
@@ -173,4 +187,29 @@ fn path(of: &str, name: &str) -> String {
 fn uptime() -> io::Result<u64> {
     let time = clock_gettime(ClockId::CLOCK_BOOTTIME)?;
     Ok(std::time::Duration::from(time).as_nanos().try_into().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::netns::Namespace;
+
+    #[test]
+    fn a_namespace_with_the_number_of_an_earlier_one_has_a_record_of_its_own() {
+        if !nix::unistd::geteuid().is_root() || netns::cookie().expect("there are sockets").is_none() {
+            return;
+        }
+        let look = |name: &str| {
+            let namespace = Namespace::create(name).expect("root may have a namespace");
+            let look = || (std::fs::metadata("/proc/thread-self/ns/net").expect("Linux has it").ino(), record_path());
+            let (number, path) = namespace.run(look).expect("it can be entered");
+            (number, path.expect("it has one"))
+        };
+        let name = format!("hopcast-test-record-{}", std::process::id());
+        let (number, path) = look(&name);
+        // The kernel frees a namespace a moment after its end, and then gives its number to a new one.
+        let again = std::iter::repeat_with(|| look(&name)).take(200).find(|(again, _)| *again == number);
+        let (_, other) = again.expect("the number comes back");
+        assert_ne!(path, other);
+    }
 }

@@ -4,6 +4,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -14,7 +15,10 @@ use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::GetStruct;
 use nix::unistd::Pid;
+use nix::{getsockopt_impl, libc};
 
 /// Where the names are (ip-netns(8)).
 const FOLDER: &str = "/run/netns";
@@ -25,6 +29,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(10);
 
 const NONE: Option<&Path> = None;
+
+/// Socket option `SO_NETNS_COOKIE`.
+#[derive(Clone, Copy, Debug)]
+struct NetnsCookie;
+getsockopt_impl!(NetnsCookie, libc::SOL_SOCKET, libc::SO_NETNS_COOKIE, u64, GetStruct<u64>);
 
 /// A named network namespace. Dropping it removes the name; the namespace ends with the last process in it.
 #[derive(Debug)]
@@ -89,6 +98,20 @@ impl Drop for Namespace {
     fn drop(&mut self) {
         // What can't be removed now is removed by the next `--clean`.
         let _ = unname(&self.name);
+    }
+}
+
+/// The cookie of the network namespace of the calling thread: its number among all since the machine's start. The kernel gives
+/// none to a second namespace. `None` before Linux 5.14, which has no `SO_NETNS_COOKIE`.
+///
+/// # Errors
+/// The platform's.
+pub fn cookie() -> io::Result<Option<u64>> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    match getsockopt(&socket, NetnsCookie) {
+        Ok(cookie) => Ok(Some(cookie)),
+        Err(Errno::ENOPROTOOPT) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -211,8 +211,7 @@ impl Net {
     /// A program with its arguments, `words`, that finds a full disk at `folder`.
     pub(crate) fn on_full_disk(&self, node: usize, folder: &str, words: &[&str]) -> Command {
         // Mounts of a process in a namespace are its own (ip-netns(8)).
-        let script =
-            r#"mkdir -p "$0" && mount -t tmpfs -o size=4k full "$0" && head -c 4096 /dev/zero >"$0/rest" && exec "$@""#;
+        let script = r#"mkdir -p "$0" && mount -t tmpfs -o mode=755,size=4k full "$0" && head -c 4096 /dev/zero >"$0/rest" && exec "$@""#;
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.names[node], "sh", "-c", script, folder]).args(words);
         command
@@ -290,8 +289,13 @@ impl Net {
 
     /// What a router leaves to be read by the next one in its namespace.
     pub(crate) fn record(&self, node: usize) -> PathBuf {
-        let namespace = std::fs::metadata(self.path(node)).expect("it is there");
-        format!("/run/hopcast/node-{}.json", namespace.ino()).into()
+        let cookie = self.inside(node, || hopcast_live::platform::netns::cookie().expect("there are sockets"));
+        let number = || std::fs::metadata(self.path(node)).expect("it is there").ino();
+        match cookie {
+            Some(cookie) => format!("/run/hopcast/node-cookie-{cookie}.json"),
+            None => format!("/run/hopcast/node-{}.json", number()),
+        }
+        .into()
     }
 }
 
