@@ -461,6 +461,28 @@ proptest! {
         prop_assert_eq!(router.neighbours(at(0)).count(), 0);
     }
 
+    /// With a key, no packet of a stranger makes the router send, keep or search anything.
+    #[test]
+    fn with_a_key_packets_of_strangers_cost_nothing(
+        packets in proptest::collection::vec((2_u8..255, 2_u8..255, any::<bool>()), 1..100),
+    ) {
+        let mut router = router_with(true);
+        for (nth, (source, destination, is_stray)) in packets.into_iter().enumerate() {
+            let [source, destination] = [source, destination].map(|last| Ipv4Addr::new(10, 0, 0, last));
+            let now = at(nth as u64);
+            if is_stray {
+                router.handle_stray(packet(source, destination, Protocol::Udp), now);
+            } else {
+                let from = Some(NextHop { interface: 0, address: source });
+                router.handle_sight(Sight { source, destination, protocol: 17, from }, now);
+            }
+        }
+        prop_assert_eq!(outputs(&mut router), []);
+        prop_assert_eq!(router.waiting(), 0);
+        prop_assert_eq!(router.routes(at(100)).count(), 0);
+        prop_assert_eq!(router.neighbours(at(100)).count(), 0);
+    }
+
     #[test]
     fn arbitrary_strays_never_panic(octets in proptest::collection::vec(any::<u8>(), 0..80)) {
         let mut router = router();
