@@ -1,8 +1,9 @@
 //! The listening side: a relay or a receiver, for several flows one after the other or at the same time.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use hopcast_sim::io_error::cause;
@@ -19,6 +20,9 @@ use crate::platform::wait;
 /// Largest number of simultaneous flows, so that strangers can't use up memory; a choice of hopcast. Each takes up to 2
 /// MiB.
 pub const MAX_SESSIONS: usize = 64;
+
+/// Largest number of simultaneous flows of one address: half of all, so that one stranger leaves room for others.
+const MAX_SESSIONS_OF_ONE: usize = MAX_SESSIONS / 2;
 
 /// How often it looks, at its end, whether all flows have ended: for 2 s, which is longer than any of them takes.
 const LOOKS_AT_END: usize = 20;
@@ -48,6 +52,10 @@ struct Shared {
     clock: Clock,
     log: fn(&str),
     sessions: AtomicUsize,
+    /// By address of those who have asked.
+    of_one: Mutex<BTreeMap<IpAddr, usize>>,
+    /// Numbers of the flows whose path leads here.
+    flows: Mutex<BTreeSet<u64>>,
     refused: AtomicU64,
     stop: AtomicBool,
 }
@@ -67,6 +75,8 @@ impl Daemon {
             clock: Clock::new(),
             log,
             sessions: AtomicUsize::new(0),
+            of_one: Mutex::default(),
+            flows: Mutex::default(),
             refused: AtomicU64::new(0),
             stop: AtomicBool::new(false),
         });
@@ -93,7 +103,7 @@ impl Daemon {
         while !is_over() {
             match self.listener.accept() {
                 Ok((stream, peer)) => {
-                    let session = Session::begin(&self.shared);
+                    let session = Session::begin(&self.shared, peer.ip());
                     // A thread that can't be had is a connection that is closed.
                     let _ = thread::Builder::new().spawn(move || session.serve(stream, peer));
                 }
@@ -117,21 +127,33 @@ impl Daemon {
 /// One that is served, counted as long as it is.
 struct Session {
     shared: Arc<Shared>,
-    is_one_too_many: bool,
+    address: IpAddr,
+    /// Why it is not served, if it is one too many.
+    refusal: Option<String>,
 }
 
 impl Session {
-    fn begin(shared: &Arc<Shared>) -> Self {
+    fn begin(shared: &Arc<Shared>, address: IpAddr) -> Self {
         let before = shared.sessions.fetch_add(1, Ordering::Relaxed);
-        Self { shared: Arc::clone(shared), is_one_too_many: before >= MAX_SESSIONS }
+        let mut of_one = lock(&shared.of_one);
+        let its = of_one.entry(address).or_default();
+        *its += 1;
+        let refusal = if before >= MAX_SESSIONS {
+            Some(format!("{MAX_SESSIONS} flows are served already"))
+        } else if *its > MAX_SESSIONS_OF_ONE {
+            Some(format!("{MAX_SESSIONS_OF_ONE} flows of {address} are served already"))
+        } else {
+            None
+        };
+        drop(of_one);
+        Self { shared: Arc::clone(shared), address, refusal }
     }
 
-    fn serve(self, stream: TcpStream, peer: SocketAddr) {
+    fn serve(mut self, stream: TcpStream, peer: SocketAddr) {
         let Ok(mut control) = Control::new(stream) else { return };
-        let outcome = if self.is_one_too_many {
-            Err(format!("{MAX_SESSIONS} flows are served already"))
-        } else {
-            self.answer(&mut control, peer)
+        let outcome = match self.refusal.take() {
+            Some(refusal) => Err(refusal),
+            None => self.answer(&mut control, peer),
         };
         if let Err(reason) = outcome {
             self.shared.refused.fetch_add(1, Ordering::Relaxed);
@@ -163,6 +185,7 @@ impl Session {
                     (Role::Receiver, None) => None,
                     (Role::Receiver, Some(_)) => return Err("this is a receiver; it passes nothing on".into()),
                 };
+                let _flow = Flow::begin(&shared.flows, open.session).ok_or("the path of this flow leads here twice")?;
                 let what = next.map_or_else(|| "receiving".into(), |next| format!("passing on to {next}"));
                 log(&format!("{peer}: {what}, {} in units of {} B", open.protocol, open.size));
                 match next {
@@ -186,7 +209,40 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.shared.sessions.fetch_sub(1, Ordering::Relaxed);
+        let mut of_one = lock(&self.shared.of_one);
+        if let Some(its) = of_one.get_mut(&self.address) {
+            *its -= 1;
+            if *its == 0 {
+                of_one.remove(&self.address);
+            }
+        }
     }
+}
+
+/// A flow whose path leads here, until it has ended. A path that came here twice would send each datagram twice as often as
+/// its source does, and a longer one more often still.
+struct Flow<'a> {
+    flows: &'a Mutex<BTreeSet<u64>>,
+    number: u64,
+}
+
+impl<'a> Flow<'a> {
+    /// `None`: its path has led here already.
+    fn begin(flows: &'a Mutex<BTreeSet<u64>>, number: u64) -> Option<Self> {
+        let is_first = lock(flows).insert(number);
+        is_first.then(|| Self { flows, number })
+    }
+}
+
+impl Drop for Flow<'_> {
+    fn drop(&mut self) {
+        lock(self.flows).remove(&self.number);
+    }
+}
+
+/// What a mutex holds; one that panicked has left it whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Is the source of a flow for who runs the plan.
@@ -231,5 +287,26 @@ impl Desk for Elsewhere<'_> {
             self.is_stopped = !is_quiet || self.stop.load(Ordering::Relaxed);
         }
         self.is_stopped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_address_leaves_room_for_others() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        let shared = Daemon::bind(address, Role::Receiver, |_| {}).expect("there are ports").shared;
+        let begin = |last| Session::begin(&shared, IpAddr::from([10, 0, 0, last]));
+        let refused = |session: &Session| session.refusal.clone().unwrap_or_default();
+        let mut sessions: Vec<Session> = (0..32).map(|_| begin(1)).collect();
+        assert_eq!(refused(&begin(1)), "32 flows of 10.0.0.1 are served already");
+        sessions.extend((0..32).map(|_| begin(2)));
+        assert!(sessions.iter().all(|session| session.refusal.is_none()));
+        assert_eq!(refused(&begin(3)), "64 flows are served already");
+        sessions.clear();
+        assert!(lock(&shared.of_one).is_empty());
+        assert_eq!(begin(1).refusal, None);
     }
 }
