@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use hopcast_sim::io_error::cause;
+use nix::unistd::geteuid;
 
 use super::{KEY_LEN, NetworkKey};
 
@@ -41,6 +42,16 @@ pub enum KeyError {
         /// Its permission bits.
         mode: u32,
     },
+    /// Another user could change it.
+    #[error("key file {}: belongs to user {owner}; expected root or user {user}, who runs hopcast", .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// The user of this process.
+        user: u32,
+    },
     /// It contains something else.
     #[error("key file {}: {found}; a key is {} hexadecimal digits, as `hopcast key` writes them", .path.display(), KEY_LEN * 2)]
     Malformed {
@@ -55,7 +66,11 @@ pub(super) fn read(path: &Path) -> Result<NetworkKey, KeyError> {
     let platform = |source| KeyError::Platform { path: path.to_owned(), source };
     let file = File::open(path).map_err(platform)?;
     // The file that is open, not one that has taken its name since.
-    let mode = file.metadata().map_err(platform)?.mode() & 0o777;
+    let found = file.metadata().map_err(platform)?;
+    let (mode, owner, user) = (found.mode() & 0o777, found.uid(), geteuid().as_raw());
+    if owner != 0 && owner != user {
+        return Err(KeyError::Foreign { path: path.to_owned(), owner, user });
+    }
     if mode & OTHERS != 0 {
         return Err(KeyError::Open { path: path.to_owned(), mode });
     }
@@ -141,6 +156,19 @@ mod tests {
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).expect("it is ours");
         let error = NetworkKey::read(&path).expect_err("the group can read it").to_string();
         assert!(error.contains("mode 640") && error.contains("chmod 600"), "{error}");
+    }
+
+    #[test]
+    fn a_key_of_another_user_is_refused() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let folder = Folder::new("foreign");
+        let path = folder.0.join("key");
+        NetworkKey::new([7; KEY_LEN]).write_new(&path).expect("there is room");
+        std::os::unix::fs::chown(&path, Some(65534), None).expect("root may");
+        let error = NetworkKey::read(&path).expect_err("nobody can change it").to_string();
+        assert!(error.contains("belongs to user 65534; expected root or user 0"), "{error}");
     }
 
     #[test]
