@@ -61,7 +61,7 @@ impl Record {
         let loopback_since = netlink.address_since(Ipv4Addr::LOCALHOST)?;
         let path = record_path()?;
         let up = uptime()?;
-        let (mut contents, mut since, mut is_running): (Contents, u64, bool) = match std::fs::read(&path) {
+        let (mut contents, mut since, mut is_running): (Contents, u64, bool) = match private::read(&path) {
             // One that can't be read was cut short, by a full disk perhaps: there was somebody.
             Ok(octets) => {
                 let contents: Contents = serde_json::from_slice(&octets).unwrap_or_default();

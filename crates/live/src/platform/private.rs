@@ -1,8 +1,9 @@
 //! Files that other users can't have planted, and hopcast's folder below `/run` for locks and records.
 //!
 //! A user who can plant a file or a link where root writes could make root write elsewhere, or remove what isn't hopcast's.
+
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -25,6 +26,10 @@ pub(crate) fn make_folder() -> io::Result<()> {
 
 fn make_at(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
+    check_folder(folder)
+}
+
+fn check_folder(folder: &Path) -> io::Result<()> {
     // The name itself, not what a link leads to.
     let found = fs::symlink_metadata(folder)?;
     let problem = if !found.is_dir() {
@@ -54,6 +59,17 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
     let message = "is not a file of this user with one name alone; remove it";
     Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+}
+
+/// Reads a file in the folder [`FOLDER`].
+///
+/// # Errors
+/// Errors of the platform, `ELOOP` for a link; `PermissionDenied` if other users can write in the folder.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    check_folder(path.parent().unwrap_or(Path::new(FOLDER)))?;
+    let mut octets = Vec::new();
+    OpenOptions::new().read(true).custom_flags(OFlag::O_NOFOLLOW.bits()).open(path)?.read_to_end(&mut octets)?;
+    Ok(octets)
 }
 
 #[cfg(test)]
@@ -88,6 +104,9 @@ mod tests {
         make_at(&path).expect("it is there");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).expect("it is ours");
         assert!(make_at(&path).expect_err("others can write").to_string().contains("mode 777 lets others write"));
+        fs::write(path.join("planted"), "").expect("there is room");
+        assert_eq!(read(&path.join("planted")).expect_err("others can write").kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(read(&folder.0.join("none/file")).expect_err("it is not there").kind(), io::ErrorKind::NotFound);
         let link = folder.0.join("link");
         symlink(&folder.0, &link).expect("there is room");
         assert!(make_at(&link).expect_err("it is a link").to_string().contains("is no folder"));
