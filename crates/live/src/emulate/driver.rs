@@ -110,8 +110,10 @@ impl<'a, 's> Driver<'a, 's> {
         self.poll.registry().register(&mut SourceFd(&signals.as_fd().as_raw_fd()), SIGNAL, Interest::READABLE)?;
         let clock = Clock::new();
         let mut events = Events::with_capacity(self.ports.len() + 2);
-        let mut look = Instant::START;
+        let (mut look, mut due) = (Instant::START, Instant::START);
         let end = loop {
+            let woken = clock.now();
+            self.lag.record_pause(woken.saturating_since(due), woken);
             if let Some(signal) = signals.received() {
                 break End::Signal(signal);
             }
@@ -136,7 +138,7 @@ impl<'a, 's> Driver<'a, 's> {
             if let Some(recorder) = &mut self.recorder {
                 recorder.flush()?;
             }
-            let due = if self.ports.iter().any(|port| port.is_readable) {
+            due = if self.ports.iter().any(|port| port.is_readable) {
                 now
             } else {
                 self.session.next_event().max(now + QUANTUM).min(look).min(self.session.end())

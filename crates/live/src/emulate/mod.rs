@@ -249,12 +249,8 @@ impl Command {
             End::Signal(signal) if !self.forever => return Err(Failure::Interrupted { signal }),
             _ => {}
         }
-        if summary.exceeds_limit() {
-            let [p99, limit] = [summary.p99_s.unwrap_or(0.0), summary.limit_s].map(|seconds| seconds * 1e3);
-            return Err(Failure::Run(format!(
-                "the emulation fell behind real time: 99 % of frames left within {p99:.3} ms of their instants, more than \
-                 emulation.lag_limit of {limit:.3} ms"
-            )));
+        if let Some(failure) = summary.failure() {
+            return Err(Failure::Run(format!("the emulation fell behind real time: {failure}")));
         }
         if failed.is_empty() { Ok(()) } else { Err(Failure::Run(failed.join("; "))) }
     }

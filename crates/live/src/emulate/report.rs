@@ -174,6 +174,12 @@ impl fmt::Display for Report<'_> {
                 max * 1e3,
             )?;
         }
-        Ok(())
+        match lag {
+            Some(LagSummary { standstill_s, limit_s, .. }) if *standstill_s > 0.0 => {
+                let limit = limit_s * 1e3;
+                writeln!(f, "the emulation stood still for {standstill_s:.3} s, in pauses longer than {limit:.3} ms")
+            }
+            _ => Ok(()),
+        }
     }
 }
