@@ -210,6 +210,58 @@ def test_a_cell_of_802_11ax_lies_between_the_reference_values(stations: int, eif
     assert eifs * 0.97 <= carried <= difs * 1.03
 
 
+def test_rts_goes_before_frames_that_last_longer_than_its_threshold() -> None:
+    """An A-MPDU of 42 MPDUs lasts 8 ms at MCS 7, an MPDU alone 0.24 ms; 5.484 ms is the longest frame."""
+    for threshold, share in [("300 us", 1), ("6 ms", 0)]:
+        document = two_stations("802.11n", rts_threshold=threshold)
+        sender = run(Scenario(**document), threads=1).json()["nodes"][0]
+        assert sender["ampdus_sent"] > 100
+        assert sender["rts_sent"] == pytest.approx(share * sender["ampdus_sent"], rel=0.02)
+
+
+def test_each_station_may_have_a_scheme() -> None:
+    """Two stations that send in turn, at MCS 0 and MCS 7: each A-MPDU of 65535 bytes or 5.484 ms."""
+    document = two_stations("802.11n")
+    document["duration"] = 20
+    document["nodes"] = [
+        {"name": "ap", "placement": {"shape": "points", "at": [["0 m", "0 m"]]}},
+        {"name": "slow", "placement": {"shape": "points", "at": [["1 m", "0 m"]]}, "radios": [{"data_rate": "mcs 0"}]},
+        {"name": "fast", "placement": {"shape": "points", "at": [["0 m", "1 m"]]}},
+    ]
+    flow = document["flows"][0]
+    document["flows"] = [{**flow, "name": name, "from": name, "to": "ap"} for name in ("slow", "fast")]
+    slow, fast = (flow["goodput_bps"] for flow in run(Scenario(**document), threads=1).json()["flows"])
+    # Both send one frame in turn: by what a frame of 5.484 ms holds at 6.5 Mb/s, and one of 65535 bytes at 65 Mb/s.
+    packets = [Link("802.11n", mcs, 1, 20, 0.8) for mcs in (0, 7)]
+    counts = [
+        max(n for n in range(1, 65) if n * 1544 <= 65_535 and link.duration(n * 1544 - 2) <= 5484e-6) for link in packets
+    ]
+    assert fast / slow == pytest.approx(counts[1] / counts[0], rel=0.1)
+
+
+def test_what_a_standard_lacks_is_refused() -> None:
+    for radio, said in [
+        ({"data_rate": "mcs 8"}, "802.11ac has no such scheme"),
+        ({"data_rate": "mcs 9"}, "mcs N"),
+        ({"data_rate": "mcs 99"}, "is not a scheme"),
+        ({"guard_interval": "1.6 us"}, "is not a guard interval of 802.11ac"),
+        ({"channel": {"number": 165, "width": "160 MHz"}}, ""),
+        ({"channel": {"number": 144, "width": "160 MHz"}}, "has no channel 144 of that width"),
+        ({"channel": 37}, "has no such channel"),
+        ({"band": "2.4 GHz"}, "no channels at 2.4 GHz"),
+        ({"edca": "off"}, "without QoS"),
+        ({"aggregation": {"block_ack": 65}}, "at most 64"),
+        ({"aggregation": {"block_ack": "off", "ampdu": "65535 B"}}, "needs block acknowledgments"),
+        ({"aggregation": {"amsdu": "11425 B"}}, "too large"),
+    ]:
+        document = two_stations("802.11ac", **radio)
+        if said in ("802.11ac has no such scheme", ""):
+            Scenario(**document).explain()
+            continue
+        with pytest.raises(ValueError, match=said):
+            Scenario(**document).explain()
+
+
 def two_stations(standard: str, **radio: Any) -> dict[str, Any]:
     """A scenario of two stations, of which one sends all it can."""
     return {

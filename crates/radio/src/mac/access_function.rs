@@ -241,6 +241,7 @@ impl<P: Payload> OutgoingMpdu<P> {
         self.receiver.is_some()
             && config.acknowledgements
             && (config.rts_threshold.is_some_and(|threshold| self.psdu_octets > threshold)
+                || config.rts_duration.is_some_and(|limit| config.phy.airtime(self.rate, self.psdu_octets) > limit)
                 || config.is_rts_protected(self.rate))
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use hopcast_protocols::time::Duration;
+
 use super::edca::EdcaParameters;
 use super::originator::Aggregation;
 use crate::frame::StationId;
@@ -41,6 +43,8 @@ pub struct Config {
     pub aggregation: Option<Aggregation>,
     /// Length of PSDUs in bytes above which RTS/CTS precede unicast data frames; `None`: never.
     pub rts_threshold: Option<u32>,
+    /// Time on the air above which they do (TXOP duration RTS threshold, IEEE 802.11ax-2021, 26.2.1); `None`: never.
+    pub rts_duration: Option<Duration>,
     /// Attempts at a frame no longer than the RTS threshold, and at an RTS (dot11ShortRetryLimit).
     pub short_retry_limit: u32,
     /// Attempts at a frame longer than the RTS threshold (dot11LongRetryLimit).
@@ -111,6 +115,7 @@ impl Config {
             edca: None,
             aggregation: None,
             rts_threshold: None,
+            rts_duration: None,
             short_retry_limit: Self::DEFAULT_SHORT_RETRY_LIMIT,
             long_retry_limit: Self::DEFAULT_LONG_RETRY_LIMIT,
             queue_packets: Self::DEFAULT_QUEUE_PACKETS,

@@ -120,6 +120,11 @@ impl Checker<'_> {
                 }
                 match dimension.parse(text) {
                     Ok(value) => value,
+                    Err(_)
+                        if other_dimension(schema).is_some_and(|other| other.parse(text).is_ok_and(|v| v >= 0.0)) =>
+                    {
+                        return;
+                    }
                     Err(problem) => return self.report(path, problem, Some(wanted(schema))),
                 }
             }
@@ -378,12 +383,23 @@ fn is_name(text: &str) -> bool {
     (1..=MAX_NAME).contains(&text.chars().count()) && text.chars().all(fits) && text.trim() == text
 }
 
+/// The dimension of what may replace a quantity.
+fn other_dimension(schema: &Value) -> Option<Dimension> {
+    schema[quantity::OTHER_KEY].as_str().and_then(quantity::dimension_of)
+}
+
 /// What a schema accepts, for messages.
 fn wanted(schema: &Value) -> String {
     match form(schema) {
         Form::Quantity(dimension) => {
-            let example = format!("{} such as \"{}\"", dimension.name(), dimension.example());
+            let mut example = format!("{} such as \"{}\"", dimension.name(), dimension.example());
+            if let Some(other) = other_dimension(schema) {
+                example += &format!(", {} such as \"{}\"", other.name(), other.example());
+            }
             match quantity::words_of(schema).as_slice() {
+                [] if schema.get(quantity::SCHEMES_KEY).is_some() => {
+                    format!("{example}, or a scheme such as \"mcs 7\"")
+                }
                 [] => example,
                 words if schema.get(quantity::SCHEMES_KEY).is_some() => {
                     format!("{example}, a scheme such as \"mcs 7\", or {}", one_of(words))

@@ -108,13 +108,14 @@ fn values(schema: &Value) -> String {
         };
         let limits = [limit("exclusiveMinimum", ">"), limit("minimum", "≥"), limit("maximum", "≤")];
         let scheme = if schema.get(quantity::SCHEMES_KEY).is_some() { " or `\"mcs N\"`" } else { "" };
+        let other = schema[quantity::OTHER_KEY].as_str().map(|other| format!(" or {other}")).unwrap_or_default();
         let or: String = quantity::words_of(schema).iter().map(|word| format!(" or `\"{word}\"`")).collect();
         let range = if schema.get(quantity::RANGE_KEY).is_some() { " or `[least, largest]`" } else { "" };
         let steps = match schema.get(quantity::STEPS_KEY) {
             Some(_) => format!(" or a list of `[time, {name}]`"),
             None => String::new(),
         };
-        return [format!("{name}{scheme}{or}{range}{steps}")]
+        return [format!("{name}{other}{scheme}{or}{range}{steps}")]
             .into_iter()
             .chain(limits.into_iter().flatten())
             .collect::<Vec<_>>()

@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::schema::{inline_schema, schema_with_words};
+use super::schema::{inline_schema, schema_of, schema_with_words};
 use super::{Dimension, Rate};
 
 /// A data rate, or the name of an algorithm that chooses one.
@@ -79,11 +79,35 @@ pub(in crate::scenario) fn is_scheme(text: &str) -> bool {
 /// Key in the JSON Schema of a rate that the index of a scheme may replace.
 pub(in crate::scenario) const SCHEMES_KEY: &str = "x-schemes";
 
+/// A data rate, or the index of a modulation and coding scheme.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RateOrScheme {
+    /// This rate.
+    Rate(Rate),
+    /// The scheme of this index.
+    Mcs(u8),
+}
+
+impl<'de> Deserialize<'de> for RateOrScheme {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        match value.as_str().and_then(mcs_of) {
+            Some(mcs) => Ok(Self::Mcs(mcs)),
+            None => Rate::deserialize(value).map(Self::Rate).map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+inline_schema!(RateOrScheme, with_schemes(schema_of(Dimension::Rate)));
 inline_schema!(RateChoice, {
-    let mut schema = schema_with_words(Dimension::Rate, &RateChoice::WORDS.map(|(word, _)| word));
+    with_schemes(schema_with_words(Dimension::Rate, &RateChoice::WORDS.map(|(word, _)| word)))
+});
+
+/// The schema of a rate that the index of a scheme may replace.
+fn with_schemes(mut schema: schemars::Schema) -> schemars::Schema {
     let pattern = schema.get("pattern").and_then(|pattern| pattern.as_str()).unwrap_or_default();
     let pattern = format!("{pattern}|^mcs [0-9]+$");
     schema.insert("pattern".into(), pattern.into());
     schema.insert(SCHEMES_KEY.into(), true.into());
     schema
-});
+}

@@ -42,6 +42,9 @@ pub(in crate::scenario) fn dimension_of(name: &str) -> Option<Dimension> {
 /// Key in the JSON Schema that holds the words that may replace a quantity.
 pub(in crate::scenario) const WORDS_KEY: &str = "x-or";
 
+/// Key in the JSON Schema of a quantity that one of another dimension may replace, which it names. Limits are those of the first.
+pub(in crate::scenario) const OTHER_KEY: &str = "x-or-quantity";
+
 /// The words that may replace the quantity of a schema.
 pub(in crate::scenario) fn words_of(schema: &serde_json::Value) -> Vec<&str> {
     schema[WORDS_KEY].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect()

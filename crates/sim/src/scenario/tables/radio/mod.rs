@@ -11,6 +11,7 @@ mod reception;
 mod shape;
 mod standard;
 
+use hopcast_protocols::time::Duration;
 use hopcast_radio::errors::DEFAULT_NOISE_FIGURE;
 use hopcast_radio::mac::edca::Edition;
 use hopcast_radio::mac::{AccessRules, Config};
@@ -23,7 +24,7 @@ use super::super::declare::{computed, is};
 use super::super::model;
 use super::super::profile::Profile;
 use super::super::quantity::{
-    Frequency, Level, LevelOrOff, Power, Rate, RateChoice, Size, SizeOrNone, SizeOrOff, Time,
+    Frequency, Level, LevelOrOff, Power, Rate, RateChoice, RtsThreshold, Size, SizeOrNone, Time,
 };
 use super::super::read::Later;
 use super::Resolver;
@@ -75,10 +76,10 @@ pub(super) struct Radio {
     /// rate above the data rate.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest mandatory rate up to `data_rate`, of 802.11b with `protection`; under profile `ns-2` the 2 Mb/s of its `bandwidth_` if the standard has that rate and `data_rate` is not lower")))]
     basic_rate: Option<Rate>,
-    /// Frame length above which RTS/CTS precede a unicast frame (the whole MAC frame counts); `0 B`: they precede all
-    /// unicast frames. `wavelan` has no RTS.
+    /// Frame length above which RTS/CTS precede a unicast frame: in bytes (the whole MAC frame counts, or the A-MPDU), or as a
+    /// time on the air. `0 B`: they precede all unicast frames. `wavelan` has no RTS.
     #[schemars(extend("minimum" = 0, "maximum" = 6_500_631, "x-default" = is("off", "dot11RTSThreshold larger than any frame")))]
-    rts_threshold: Option<SizeOrOff>,
+    rts_threshold: Option<RtsThreshold>,
     /// Medium access with four categories (EDCA), and the edition of IEEE 802.11 with its default parameters. A flow's
     /// `priority` selects its category. 802.11n and later always have them.
     #[schemars(extend("x-default" = computed("`off`: DCF; `2012` for 802.11n and later, as access points configure it")))]
@@ -206,7 +207,7 @@ impl Resolver<'_> {
         let (data_rate, rate_control, basic_rate) = self.rates(radio, phy, shape);
         let association = self.association(radio, standard);
         let protection = self.protection(radio, phy, basic_rate, association.is_some());
-        let rts_threshold = self.rts_threshold(radio, standard);
+        let (rts_threshold, rts_duration) = self.rts_threshold(radio, standard);
         let mtu = radio.mtu.0.map(bytes);
         let queue_discipline = self.queue_discipline(&radio.queue, mtu);
         let aggregation = self.aggregation(radio.aggregation, standard);
@@ -223,6 +224,7 @@ impl Resolver<'_> {
         let (tx_power, reception) = self.reception(radio, around);
         let mac = Config {
             rts_threshold,
+            rts_duration,
             short_retry_limit: radio.retry_limit.short,
             long_retry_limit: radio.retry_limit.long,
             queue_packets,
@@ -269,23 +271,27 @@ impl Resolver<'_> {
         is_short
     }
 
-    /// The RTS threshold in bytes; `None` if RTS is off.
-    fn rts_threshold(&mut self, radio: &Radio, standard: Standard) -> Option<u32> {
+    /// The RTS threshold in bytes, or as a time; neither if RTS is off.
+    fn rts_threshold(&mut self, radio: &Radio, standard: Standard) -> (Option<u32>, Option<Duration>) {
         let path = ["radio", "rts_threshold"];
-        let threshold: SizeOrOff = if standard.acknowledges() {
+        let threshold: RtsThreshold = if standard.acknowledges() {
             self.ledger.read(&path)
         } else {
             let source = format!("default: {standard} has no RTS");
-            self.ledger.pick(&path, radio.rts_threshold, || (SizeOrOff(None), source))
+            self.ledger.pick(&path, radio.rts_threshold, || (RtsThreshold::Off, source))
         };
-        if threshold.0.is_some() && !standard.acknowledges() {
+        if threshold != RtsThreshold::Off && !standard.acknowledges() {
             self.report(
                 &path,
                 format!("{standard} has no RTS: its stations answer no frame"),
                 "\"off\", or another standard",
             );
         }
-        threshold.0.map(bytes)
+        match threshold {
+            RtsThreshold::Length(size) => (Some(bytes(size)), None),
+            RtsThreshold::Duration(time) => (None, Some(time.into())),
+            RtsThreshold::Off => (None, None),
+        }
     }
 
     /// The edition of the access categories' parameters; `None`: DCF.

@@ -9,7 +9,7 @@ use super::super::Resolver;
 use super::shape::Channel;
 use crate::scenario::declare::computed;
 use crate::scenario::model;
-use crate::scenario::quantity::{Frequency, Power, Rate};
+use crate::scenario::quantity::{Frequency, Power, Rate, RateOrScheme};
 
 /// Radios of the nodes, where they differ from `radio`.
 #[derive(Default, Deserialize, JsonSchema)]
@@ -23,9 +23,9 @@ pub(in super::super) struct NodeRadio {
     /// of `radio.channel`.
     #[schemars(extend("x-default" = computed("`radio.channel`")))]
     channel: Option<Channel>,
-    /// Data rate of unicast data frames. A station of 802.11g with a data rate of 802.11b is a station of 802.11b.
+    /// Data rate of unicast data frames, or `mcs N` under 802.11n and later. A station of 802.11g with a data rate of 802.11b is a station of 802.11b.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("`radio.data_rate`")))]
-    data_rate: Option<Rate>,
+    data_rate: Option<RateOrScheme>,
     /// Basic rate: that of broadcast frames, and the highest rate of RTS, CTS and ACK frames. hopcast ignores a basic
     /// rate above the data rate.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("`radio.basic_rate`; the highest mandatory rate up to `data_rate` if `data_rate` is lower, or if it is one of 802.11b and `radio.basic_rate` one of OFDM")))]
@@ -69,9 +69,11 @@ impl Resolver<'_> {
             }
             let channel = self.node_channel(&at("channel"), given.channel, radio);
             let phy = radio.phy();
-            let mut rate = |key, rate: Option<Rate>| rate.and_then(|rate| self.rate_at(&at(key), rate, &phy));
-            let data_rate = rate("data_rate", given.data_rate);
-            let basic_rate = rate("basic_rate", given.basic_rate);
+            let data_rate = given.data_rate.and_then(|rate| match rate {
+                RateOrScheme::Rate(rate) => self.rate_at(&at("data_rate"), rate, &phy),
+                RateOrScheme::Mcs(mcs) => self.scheme_at(&at("data_rate"), mcs, &phy, radio.shape),
+            });
+            let basic_rate = given.basic_rate.and_then(|rate| self.rate_at(&at("basic_rate"), rate, &phy));
             let basic_rate = self.node_basic_rate(&at("basic_rate"), data_rate, basic_rate, radio);
             self.ledger.note_given(&at("tx_power"));
             let network = match &given.network {
