@@ -234,7 +234,8 @@ def test_each_station_may_have_a_scheme() -> None:
     # Both send one frame in turn: by what a frame of 5.484 ms holds at 6.5 Mb/s, and one of 65535 bytes at 65 Mb/s.
     packets = [Link("802.11n", mcs, 1, 20, 0.8) for mcs in (0, 7)]
     counts = [
-        max(n for n in range(1, 65) if n * 1544 <= 65_535 and link.duration(n * 1544 - 2) <= 5484e-6) for link in packets
+        max(n for n in range(1, 65) if n * 1544 <= 65_535 and link.duration(n * 1544 - 2) <= 5484e-6)
+        for link in packets
     ]
     assert fast / slow == pytest.approx(counts[1] / counts[0], rel=0.1)
 
