@@ -241,12 +241,10 @@ def test_each_station_may_have_a_scheme() -> None:
 
 
 def test_what_a_standard_lacks_is_refused() -> None:
-    for radio, said in [
-        ({"data_rate": "mcs 8"}, "802.11ac has no such scheme"),
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"data_rate": "mcs 9"}, "mcs N"),
         ({"data_rate": "mcs 99"}, "is not a scheme"),
         ({"guard_interval": "1.6 us"}, "is not a guard interval of 802.11ac"),
-        ({"channel": {"number": 165, "width": "160 MHz"}}, ""),
         ({"channel": {"number": 144, "width": "160 MHz"}}, "has no channel 144 of that width"),
         ({"channel": 37}, "has no such channel"),
         ({"band": "2.4 GHz"}, "no channels at 2.4 GHz"),
@@ -254,11 +252,9 @@ def test_what_a_standard_lacks_is_refused() -> None:
         ({"aggregation": {"block_ack": 65}}, "at most 64"),
         ({"aggregation": {"block_ack": "off", "ampdu": "65535 B"}}, "needs block acknowledgments"),
         ({"aggregation": {"amsdu": "11425 B"}}, "too large"),
-    ]:
+    ]
+    for radio, said in cases:
         document = two_stations("802.11ac", **radio)
-        if said in ("802.11ac has no such scheme", ""):
-            Scenario(**document).explain()
-            continue
         with pytest.raises(ValueError, match=said):
             Scenario(**document).explain()
 

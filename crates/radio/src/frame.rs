@@ -6,7 +6,6 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::ecn::Ecn;
 
 use crate::phy::TxVector;
-use crate::queue::Queued;
 
 /// A radio on the medium. Its MAC address is derived from this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,33 +103,6 @@ impl<P: Payload> Payload for Rc<P> {
 
     fn priority(&self) -> UserPriority {
         (**self).priority()
-    }
-}
-
-/// A packet on its way to a station, or to all.
-impl<P: Payload> Queued for (Option<StationId>, P) {
-    fn octets(&self) -> u32 {
-        self.1.octets()
-    }
-
-    fn flow(&self) -> u64 {
-        self.1.flow()
-    }
-
-    fn expires(&self) -> Option<Instant> {
-        self.1.expires()
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.1.ecn()
-    }
-
-    fn mark(&mut self) {
-        self.1.mark();
-    }
-
-    fn is_urgent(&self) -> bool {
-        self.1.priority() == UserPriority::NETWORK_CONTROL
     }
 }
 

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 
 use hopcast_protocols::time::{Duration, Instant};
 
+use super::Output;
 use super::backoff::{Backoff, Timing};
 use super::config::{AccessRules, Config};
-use super::edca::{AccessCategory, EdcaParameters, UserPriority};
+use super::edca::{AccessCategory, EdcaParameters};
 use super::originator::Originator;
+use super::outgoing::OutgoingMpdu;
 use super::outputs::Outputs;
-use super::{DropCause, Output};
-use crate::frame::{FrameKind, Payload, StationId};
-use crate::phy::TxVector;
+use crate::frame::{Payload, StationId};
 use crate::queue::InterfaceQueue;
 
 /// See the module. Laid out as it stands here, for the same reason as [`super::Dcf`].
@@ -43,31 +43,6 @@ impl<P> Default for Ahead<P> {
     fn default() -> Self {
         Self(VecDeque::new())
     }
-}
-
-/// A data or management frame on its way.
-#[derive(Clone, Debug)]
-pub(super) struct OutgoingMpdu<P> {
-    pub(super) receiver: Option<StationId>,
-    pub(super) payload: P,
-    pub(super) octets: u32,
-    pub(super) sequence: u32,
-    /// Of a QoS frame.
-    pub(super) priority: Option<UserPriority>,
-    /// Whether it goes under a block acknowledgment agreement.
-    pub(super) is_under_agreement: bool,
-    /// Bytes of the frame of the present attempt: its own, or those of an A-MPDU.
-    pub(super) psdu_octets: u32,
-    /// When it was taken from the interface queue.
-    pub(super) taken_at: Instant,
-    /// The other packets of its A-MSDU.
-    pub(super) more: Box<[P]>,
-    /// Of the present attempt.
-    pub(super) rate: TxVector,
-    /// Attempts that were not acknowledged.
-    pub(super) unacknowledged: u32,
-    pub(super) short_retries: u32,
-    pub(super) long_retries: u32,
 }
 
 impl<P: Payload> AccessFunction<P> {
@@ -208,51 +183,5 @@ fn turnaround(config: &Config) -> Duration {
     match config.rules {
         AccessRules::Standard => config.phy.parameters().rx_tx_turnaround,
         AccessRules::Ns2 => Duration::ZERO,
-    }
-}
-
-impl<P: Payload> OutgoingMpdu<P> {
-    /// Bytes of the MPDU that carries `payload`.
-    pub(super) fn mpdu_octets(payload: &P, is_qos: bool) -> u32 {
-        if payload.is_management() {
-            return payload.octets() + FrameKind::MANAGEMENT_OVERHEAD_OCTETS;
-        }
-        let qos_control = if is_qos { FrameKind::QOS_CONTROL_OCTETS } else { 0 };
-        payload.octets() + FrameKind::DATA_OVERHEAD_OCTETS + qos_control
-    }
-
-    /// Data or management.
-    pub(super) fn kind(&self) -> FrameKind {
-        if self.payload.is_management() { FrameKind::Management } else { FrameKind::Data }
-    }
-
-    /// Whose rate control has to do with it: not that of a management frame, which goes at the basic rate.
-    pub(super) fn rated_receiver(&self) -> Option<StationId> {
-        self.receiver.filter(|_| !self.payload.is_management())
-    }
-
-    /// Whether its packet is no longer worth sending.
-    pub(super) fn is_expired(&self, now: Instant) -> bool {
-        self.payload.is_expired(now)
-    }
-
-    /// Whether RTS and CTS go before it.
-    pub(super) fn is_behind_rts(&self, config: &Config) -> bool {
-        self.receiver.is_some()
-            && config.acknowledgements
-            && (config.rts_threshold.is_some_and(|threshold| self.psdu_octets > threshold)
-                || config.rts_duration.is_some_and(|limit| config.phy.airtime(self.rate, self.psdu_octets) > limit)
-                || config.is_rts_protected(self.rate))
-    }
-
-    /// Counts a failed attempt; the reason to give the frame up once that was the last one (10.3.4.4, 10.23.2.12.1).
-    pub(super) fn count_failure(&mut self, long: bool, config: &Config) -> Option<DropCause> {
-        let (retries, limit, cause) = if long {
-            (&mut self.long_retries, config.long_retry_limit, DropCause::LongRetryLimit)
-        } else {
-            (&mut self.short_retries, config.short_retry_limit, DropCause::ShortRetryLimit)
-        };
-        *retries += 1;
-        (*retries >= limit).then_some(cause)
     }
 }

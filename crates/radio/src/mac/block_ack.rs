@@ -13,8 +13,8 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::access_function::OutgoingMpdu;
-use super::originator::{Request, Room, amsdu_octets, mpdu_with_amsdu_octets};
+use super::originator::{Request, Room};
+use super::outgoing::{OutgoingMpdu, amsdu_octets, mpdu_with_amsdu_octets};
 use super::recipient::{Arrival, Recipients};
 use super::{Config, Dcf, DropCause, Output, State};
 use crate::aggregate::{BlockAck, Body, Mpdu, MpduSet};

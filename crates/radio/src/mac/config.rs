@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hopcast_protocols::time::Duration;
 
+use super::aggregation::Aggregation;
 use super::edca::EdcaParameters;
-use super::originator::Aggregation;
 use crate::frame::StationId;
 use crate::phy::{ModulationClass, Phy, TxVector};
 use crate::queue::Discipline;

@@ -16,6 +16,7 @@
 //! the frame in hand, so a window that ends at a limit ends with its frame.
 
 mod access_function;
+mod aggregation;
 pub mod association;
 mod backoff;
 mod block_ack;
@@ -24,6 +25,7 @@ mod duplicate;
 pub mod edca;
 mod nav;
 mod originator;
+mod outgoing;
 mod outputs;
 mod rates;
 mod recipient;
@@ -40,13 +42,14 @@ use crate::aggregate::Body;
 pub use crate::frame::{Frame, FrameKind, Header, Payload, StationId};
 use crate::phy::{Phy, TxVector};
 use crate::queue::Reason;
-use access_function::{AccessFunction, OutgoingMpdu};
+use access_function::AccessFunction;
+pub use aggregation::Aggregation;
 use block_ack::BlockAcks;
 pub use config::{AccessRules, Config, Protection};
 use duplicate::DuplicateCache;
 use edca::{AccessCategory, UserPriority};
 use nav::Nav;
-pub use originator::Aggregation;
+use outgoing::OutgoingMpdu;
 use outputs::Outputs;
 use rates::{ControlResponse, Rates, rts_rate};
 pub use rates::{control_response_rate, dsss_rate};

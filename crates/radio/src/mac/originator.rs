@@ -6,62 +6,17 @@
 
 use std::collections::VecDeque;
 
-use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::time::Duration;
 
-use super::access_function::OutgoingMpdu;
+use super::aggregation::Aggregation;
 use super::edca::UserPriority;
-use crate::aggregate::{self, Mpdu, with_msdu, with_subframe};
-use crate::frame::{FrameKind, Payload, StationId};
+use super::outgoing::OutgoingMpdu;
+use crate::aggregate::{self, Mpdu, with_subframe};
+use crate::frame::{Payload, StationId};
 use crate::phy::{Phy, Standard, TxVector};
 
 /// aPPDUMaxTime of HT-mixed, VHT and HE frames (Tables 19-25, 21-29; 27.4.4 of IEEE 802.11ax-2021).
 pub(super) const MAX_PPDU: Duration = Duration::from_micros(5_484);
-
-/// What stations aggregate, and how long they try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Aggregation {
-    /// Most bytes of an A-MPDU; zero: each MPDU goes alone.
-    pub ampdu: u32,
-    /// Most bytes of an A-MSDU; zero: each MPDU has one MSDU.
-    pub amsdu: u32,
-    /// Buffer Size of agreements: MPDUs that may be outstanding, 1 to 256.
-    pub window: u32,
-    /// An MPDU is given up this time after it was taken from the interface queue (dot11EDCATableMSDULifetime); `None`: never.
-    pub lifetime: Option<Duration>,
-    /// An MPDU is given up after this number of attempts, of which others in the same frames may have arrived; `None`: never, as
-    /// 10.25.6.5 has it.
-    pub attempts: Option<u32>,
-}
-
-impl Aggregation {
-    /// dot11EDCATableMSDULifetime: 500 TU (Annex C).
-    pub const DEFAULT_LIFETIME: Duration = Duration::from_micros(500 * 1_024);
-
-    /// The most that stations of a standard may do.
-    pub const fn of(standard: Standard) -> Self {
-        let (ampdu, window) = match standard {
-            Standard::Vht => (1_048_575, 64),
-            Standard::He => (6_500_631, 256),
-            _ => (65_535, 64),
-        };
-        Self { ampdu, amsdu: 0, window, lifetime: Some(Self::DEFAULT_LIFETIME), attempts: None }
-    }
-
-    /// The longest A-MSDU of a standard (9.4.2.55.2, 9.4.2.157.2): of HT 7935 bytes alone, and 4065 in an A-MPDU, whose MPDUs have no
-    /// more than 4095 (10.12.2); of VHT and HE, MPDUs of 11454.
-    pub const fn longest_amsdu(standard: Standard, in_ampdu: bool) -> u32 {
-        match standard {
-            Standard::Ht if in_ampdu => 4_095 - QOS_OVERHEAD_OCTETS,
-            Standard::Ht => 7_935,
-            _ => 11_454 - QOS_OVERHEAD_OCTETS,
-        }
-    }
-}
-
-/// MAC header of a QoS data frame, and FCS (9.3.2.1).
-const QOS_OVERHEAD_OCTETS: u32 = 26 + 4;
-/// LLC/SNAP.
-const LLC_OCTETS: u32 = 8;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -240,56 +195,3 @@ impl<P: Payload> Originator<P> {
         acknowledged
     }
 }
-
-impl<P: Payload> OutgoingMpdu<P> {
-    /// Its packets.
-    pub(super) fn packets(&self) -> impl Iterator<Item = &P> {
-        core::iter::once(&self.payload).chain(&self.more)
-    }
-
-    /// Its packets.
-    pub(super) fn into_packets(self) -> impl Iterator<Item = P> {
-        core::iter::once(self.payload).chain(self.more)
-    }
-
-    fn on_air(&self) -> Mpdu<P> {
-        Mpdu {
-            sequence: self.sequence,
-            retry: self.unacknowledged > 0,
-            octets: self.octets,
-            packet: self.payload.clone(),
-            more: self.more.clone(),
-        }
-    }
-
-    /// Carries these packets besides its own.
-    pub(super) fn set_more(&mut self, more: Vec<P>) {
-        if more.is_empty() {
-            return;
-        }
-        self.more = more.into();
-        self.octets = mpdu_with_amsdu_octets(amsdu_octets(self.packets().map(Payload::octets)));
-        self.psdu_octets = self.octets;
-    }
-
-    /// Whether its lifetime is over, or it has had all of its attempts.
-    pub(super) fn is_spent(&self, limits: &Aggregation, now: Instant) -> bool {
-        limits.lifetime.is_some_and(|lifetime| self.taken_at + lifetime <= now)
-            || limits.attempts.is_some_and(|attempts| self.unacknowledged >= attempts)
-    }
-}
-
-/// Bytes of an A-MSDU with these packets, each of `octets`.
-pub(super) fn amsdu_octets(octets: impl Iterator<Item = u32>) -> u32 {
-    octets.fold(0, |before, octets| with_msdu(before, octets + LLC_OCTETS))
-}
-
-/// Bytes of an MPDU with an A-MSDU of `amsdu` bytes.
-pub(super) const fn mpdu_with_amsdu_octets(amsdu: u32) -> u32 {
-    amsdu + QOS_OVERHEAD_OCTETS
-}
-
-const _: () = assert!(
-    FrameKind::DATA_OVERHEAD_OCTETS + FrameKind::QOS_CONTROL_OCTETS == QOS_OVERHEAD_OCTETS + LLC_OCTETS,
-    "an MPDU of one MSDU has the same header"
-);

@@ -1,9 +1,37 @@
-//! A queue of packets for interfaces that are no stations, such as wires.
+//! Packets in queues: those of stations, and of interfaces that are no stations, such as wires.
 
 use hopcast_protocols::time::Instant;
+use hopcast_wire::ecn::Ecn;
 
-use super::{Discipline, InterfaceQueue, Reason};
-use crate::frame::{Payload, StationId};
+use super::{Discipline, InterfaceQueue, Queued, Reason};
+use crate::frame::{Payload, StationId, UserPriority};
+
+/// A packet on its way to a station, or to all.
+impl<P: Payload> Queued for (Option<StationId>, P) {
+    fn octets(&self) -> u32 {
+        self.1.octets()
+    }
+
+    fn flow(&self) -> u64 {
+        self.1.flow()
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        self.1.expires()
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.1.ecn()
+    }
+
+    fn mark(&mut self) {
+        self.1.mark();
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.1.priority() == UserPriority::NETWORK_CONTROL
+    }
+}
 
 /// A bounded queue of packets under a discipline.
 #[derive(Clone, Debug)]
