@@ -76,8 +76,17 @@ def definition(name: str, meaning: str, hints: dict[str, str]) -> str:
     if any(keyword.iskeyword(key) for key in hints):
         rows = "".join(f'        "{key}": {hint},\n' for key, hint in hints.items())
         return f'{name} = TypedDict(\n    "{name}",\n    {{\n{rows}    }},\n    total=False,\n)\n"""{meaning}"""\n'
-    body = "".join(f"    {key}: {hint}\n" for key, hint in hints.items())
+    body = "".join(row(key, hint) for key, hint in hints.items())
     return f'class {name}(TypedDict, total=False):\n    """{meaning}"""\n\n{body}'
+
+
+def row(key: str, hint: str) -> str:
+    """A key of a typed dictionary; a long list of words on a line of its own."""
+    line = f"    {key}: {hint}\n"
+    head, bracket, words = hint.partition("[")
+    if len(line) <= WIDTH + 1 or head != "Literal":
+        return line
+    return f"    {key}: {head}{bracket}\n        {words.removesuffix(']')}\n    ]\n"
 
 
 def hint(path: str, entry: dict[str, Any], classes: dict[str, str]) -> str:
