@@ -81,7 +81,7 @@ def definition(name: str, meaning: str, hints: dict[str, str]) -> str:
 
 
 def row(key: str, hint: str) -> str:
-    """A key of a typed dictionary; a long list of words on a line of its own."""
+    """A key of a typed dictionary; a long list of words on a separate line."""
     line = f"    {key}: {hint}\n"
     head, bracket, words = hint.partition("[")
     if len(line) <= WIDTH + 1 or head != "Literal":
