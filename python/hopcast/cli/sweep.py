@@ -44,6 +44,12 @@ class Shard(click.ParamType[tuple[int, int]]):
 )
 @click.option("--workers", type=WholeNumber(1, 4096), help="Runs at a time.  [default: one per core]")
 @click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Let the workers of the Dask scheduler at this address simulate, such as tcp://10.0.0.1:8786. They need the same"
+    " hopcast[dask], and must see DIR.",
+)
+@click.option(
     "--shard",
     metavar="K/N",
     type=Shard(),
@@ -62,6 +68,7 @@ def command(
     file: str,
     out: str,
     workers: int | None,
+    scheduler: str | None,
     shard: tuple[int, int] | None,
     extensions: tuple[str, ...],
     traces: tuple[str, ...],
@@ -72,13 +79,21 @@ def command(
     SWEEP.toml names the scenario, the values of its keys, and the replications. The table of all results is
     hopcast.open_sweep("DIR").flows in Python, and `hopcast report DIR` draws it.
     """
-    from hopcast.sweep import Sweep, SweepFailed, SweepInterrupted
+    from hopcast.sweep import NoCluster, Sweep, SweepFailed, SweepInterrupted
+
+    if scheduler is not None and (workers, shard) != (None, None):
+        other = "--workers" if workers is not None else "--shard"
+        raise click.UsageError(
+            f"--scheduler and {other} exclude each other: one says where to simulate, the other how much here"
+        )
 
     sweep = Sweep.from_toml(file, traces=traces, extensions=load_extensions(extensions))
     failure: SweepFailed | SweepInterrupted | None = None
     try:
         with progress_bar() as progress:
-            result = sweep.run(out, workers=workers, shard=shard, progress=progress)
+            result = sweep.run(out, workers=workers, shard=shard, scheduler=scheduler, progress=progress)
+    except NoCluster as error:
+        raise click.BadParameter(str(error), param_hint="--scheduler") from None
     except SweepInterrupted as stopped:
         result, failure = stopped.result, stopped
     except SweepFailed as stopped:

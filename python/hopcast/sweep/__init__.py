@@ -11,12 +11,14 @@
 
 from __future__ import annotations
 
+from hopcast.sweep.dask import NoCluster
 from hopcast.sweep.plan import SweepError
 from hopcast.sweep.precision import Precision
 from hopcast.sweep.result import NoSweep, SweepResult, open_sweep
 from hopcast.sweep.sweep import Sweep, SweepFailed, SweepInterrupted
 
 __all__ = [
+    "NoCluster",
     "NoSweep",
     "Precision",
     "Sweep",

@@ -8,7 +8,7 @@ import os
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -223,11 +223,15 @@ class Sweep:
         *,
         workers: int | None = None,
         shard: tuple[int, int] | None = None,
+        scheduler: str | None = None,
         executor: Executor | None = None,
         progress: Progress | None = None,
     ) -> SweepResult:
         """Simulate all runs that the folder `out` does not have yet, on `workers` (by default, one per core), and keep
         each one there as soon as it has finished. Without `out`, nothing is kept.
+
+        With `scheduler`, the address of a Dask scheduler, its workers simulate instead: they must have the same hopcast and see
+        the same folder. Raises `NoCluster` if none answers there.
 
         `shard` is `(k, n)`: only the k-th of n parts of the runs, with k from 1 to n. Shards of a sweep may run at the
         same time, on different machines, with the same folder. Raises `OutputError` before anything runs if the folder
@@ -235,15 +239,25 @@ class Sweep:
         """
         if shard is not None and not (shard[1] >= 1 and 0 <= shard[0] <= shard[1]):
             raise ValueError(f"shard = {shard}: expected (k, n) with k from 1 to n")
+        if scheduler is not None and (workers, shard, executor) != (None, None, None):
+            raise ValueError("scheduler: workers, shard and executor are of this machine; expected one of them")
         if out is None:
             with tempfile.TemporaryDirectory(prefix="hopcast-sweep-") as folder:
-                result = self.run(folder, workers=workers, executor=executor, progress=progress, shard=shard)
+                result = self.run(
+                    folder, workers=workers, shard=shard, scheduler=scheduler, executor=executor, progress=progress
+                )
                 # Read before the folder is gone.
                 _ = result.flows, result.nodes, result.totals
                 return result
         folder = os.path.abspath(os.fspath(out)) if os.fspath(out) else ""
-        with prepared(folder, (NAME,)):
-            return _Session(self, folder, workers or available_cores(), shard, executor).run(progress)
+        if scheduler is None:
+            count = workers or available_cores()
+            with prepared(folder, (NAME,)):
+                return _Session(self, folder, count, shard, lambda: executor or Threads(count)).run(progress)
+        from hopcast.sweep.dask import Cluster
+
+        with closing(Cluster(scheduler)) as cluster, prepared(folder, (NAME,)):
+            return _Session(self, folder, cluster.workers(), None, lambda: cluster.executor(folder)).run(progress)
 
     def result(self, folder: str | os.PathLike[str]) -> SweepResult:
         """What the folder has of this sweep."""
@@ -350,7 +364,12 @@ class _Session:
     """One process's work on a sweep."""
 
     def __init__(
-        self, sweep: Sweep, folder: str, workers: int, shard: tuple[int, int] | None, executor: Executor | None
+        self,
+        sweep: Sweep,
+        folder: str,
+        workers: int,
+        shard: tuple[int, int] | None,
+        executor: Callable[[], Executor],
     ) -> None:
         self._sweep = sweep
         self._folder = folder
@@ -445,8 +464,7 @@ class _Session:
             key = Key(name, (), (), (), seed, None)
             runs[key] = SweepRun(scenario, seed, None, place, name, self._folder)
             pairs[key] = (point, seed)
-        executor = self._executor or Threads(self._workers)
-        with closing(execute(runs, executor, progress=progress)) as finished:
+        with closing(execute(runs, self._executor(), progress=progress)) as finished:
             for key, document in finished:
                 if (failure := document.get("failure")) is not None:
                     self._failures[pairs[key]] = failure
