@@ -104,8 +104,9 @@ def test_the_table_is_that_of_this_machine(asked: Path, text: str, hopcast: Hopc
     assert octets(out) == octets(asked.parent / "alone")
     # Nothing is left of the cluster, and there is nothing more to do.
     assert not [path.name for path in out.iterdir() if path.name.startswith(".cluster")]
-    again = Sweep.from_toml(asked).run(out, scheduler=cluster.address)
+    again = Sweep.from_toml(asked).run(out, scheduler=cluster.address, verify=1.0)
     assert again.document["cost"]["simulating_s"] == 0.0
+    assert again.document["verified"]["differ"] == 0 < again.document["verified"]["runs"]
 
 
 def test_a_killed_worker_loses_no_run(asked: Path, cluster: Processes) -> None:

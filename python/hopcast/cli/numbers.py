@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
 
@@ -29,3 +31,20 @@ class WholeNumber(click.ParamType[int]):
                 context,
             )
         return number
+
+
+class Percentage(click.ParamType[float]):
+    """A share in percent, above 0 and up to 100, such as 1%."""
+
+    name = "percentage"
+
+    def convert(self, value: object, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        """Return the share, up to 1, or fail with a message that says what would be right."""
+        text = str(value)
+        try:
+            share = float(text.removesuffix("%")) / 100.0 if text.endswith("%") else math.nan
+        except ValueError:
+            share = math.nan
+        if not 0.0 < share <= 1.0:
+            self.fail(f"{text} is not a share above 0% and up to 100%; expected, for example, 1%", parameter, context)
+        return share

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hopcast.cli.numbers import WholeNumber
+from hopcast.cli.numbers import Percentage, WholeNumber
 from hopcast.cli.progress import progress_bar
 from hopcast.cli.run import load_extensions
 from hopcast.cli.signals import INTERRUPTION
@@ -56,6 +56,12 @@ class Shard(click.ParamType[tuple[int, int]]):
     help="Do only the K-th of N parts, with K from 1 to N (0 is the same as N). All parts may use one folder at the same time.",
 )
 @click.option(
+    "--verify",
+    metavar="SHARE",
+    type=Percentage(),
+    help="Then repeat this share of the kept runs, such as 1%, chosen at random, and end with status 1 if one is not the same.",
+)
+@click.option(
     "--extension",
     "extensions",
     metavar="FILE.py|MODULE",
@@ -70,6 +76,7 @@ def command(
     workers: int | None,
     scheduler: str | None,
     shard: tuple[int, int] | None,
+    verify: float | None,
     extensions: tuple[str, ...],
     traces: tuple[str, ...],
     as_json: bool,
@@ -91,7 +98,7 @@ def command(
     failure: SweepFailed | SweepInterrupted | None = None
     try:
         with progress_bar() as progress:
-            result = sweep.run(out, workers=workers, shard=shard, scheduler=scheduler, progress=progress)
+            result = sweep.run(out, workers=workers, shard=shard, scheduler=scheduler, verify=verify, progress=progress)
     except NoCluster as error:
         raise click.BadParameter(str(error), param_hint="--scheduler") from None
     except SweepInterrupted as stopped:
@@ -117,5 +124,7 @@ def _print(result: SweepResult, as_json: bool, out: str | None) -> None:
             f"{counts['points']} points, {counts['finished']}{missing} runs; "
             f"{100.0 * cost['share']:.0f} % of {cost['workers']} workers' {cost['wall_s']:.1f} s in simulation"
         )
+        if (verified := document.get("verified")) is not None:
+            click.echo(f"Repeated runs: {verified['runs']}, all the same")
         click.echo(f"Written to {out}")
     sys.stdout.flush()

@@ -34,6 +34,7 @@ from hopcast.sweep.plan import (
 )
 from hopcast.sweep.precision import Precision, parts_of
 from hopcast.sweep.result import NAME, Asked, NoSweep, SweepResult, metric_of, prefix_of
+from hopcast.sweep.verify import Repeated, differences, drawn
 from hopcast.version import build
 
 if TYPE_CHECKING:
@@ -224,6 +225,7 @@ class Sweep:
         workers: int | None = None,
         shard: tuple[int, int] | None = None,
         scheduler: str | None = None,
+        verify: float | None = None,
         executor: Executor | None = None,
         progress: Progress | None = None,
     ) -> SweepResult:
@@ -233,18 +235,29 @@ class Sweep:
         With `scheduler`, the address of a Dask scheduler, its workers simulate instead: they must have the same hopcast and see
         the same folder. Raises `NoCluster` if none answers there.
 
+        With `verify`, a share such as 0.01, hopcast then repeats that share of the kept runs, chosen at random, at least one. Raises
+        `SweepFailed` if one is not the same.
+
         `shard` is `(k, n)`: only the k-th of n parts of the runs, with k from 1 to n. Shards of a sweep may run at the
         same time, on different machines, with the same folder. Raises `OutputError` before anything runs if the folder
         can't be written, `SweepFailed`, and `SweepInterrupted` on Ctrl-C.
         """
         if shard is not None and not (shard[1] >= 1 and 0 <= shard[0] <= shard[1]):
             raise ValueError(f"shard = {shard}: expected (k, n) with k from 1 to n")
+        if verify is not None and not 0.0 < verify <= 1.0:
+            raise ValueError(f"verify = {verify}: expected a share of the runs above 0, at most 1")
         if scheduler is not None and (workers, shard, executor) != (None, None, None):
             raise ValueError("scheduler: workers, shard and executor are of this machine; expected one of them")
         if out is None:
             with tempfile.TemporaryDirectory(prefix="hopcast-sweep-") as folder:
                 result = self.run(
-                    folder, workers=workers, shard=shard, scheduler=scheduler, executor=executor, progress=progress
+                    folder,
+                    workers=workers,
+                    shard=shard,
+                    scheduler=scheduler,
+                    verify=verify,
+                    executor=executor,
+                    progress=progress,
                 )
                 # Read before the folder is gone.
                 _ = result.flows, result.nodes, result.totals
@@ -253,11 +266,13 @@ class Sweep:
         if scheduler is None:
             count = workers or available_cores()
             with prepared(folder, (NAME,)):
-                return _Session(self, folder, count, shard, lambda: executor or Threads(count)).run(progress)
+                session = _Session(self, folder, count, shard, lambda: executor or Threads(count))
+                return session.run(progress, verify)
         from hopcast.sweep.dask import Cluster
 
         with closing(Cluster(scheduler)) as cluster, prepared(folder, (NAME,)):
-            return _Session(self, folder, cluster.workers(), None, lambda: cluster.executor(folder)).run(progress)
+            session = _Session(self, folder, cluster.workers(), None, lambda: cluster.executor(folder))
+            return session.run(progress, verify)
 
     def result(self, folder: str | os.PathLike[str]) -> SweepResult:
         """What the folder has of this sweep."""
@@ -380,9 +395,10 @@ class _Session:
         self._failures: dict[tuple[int, int], str] = {}
         self._simulating_s = 0.0
         self._measured: dict[str, float | None] = {}
+        self._verified: dict[str, int] = {}
 
-    def run(self, progress: Progress | None) -> SweepResult:
-        """Simulate what is missing, then say in `sweep.json` what is there."""
+    def run(self, progress: Progress | None, verify: float | None) -> SweepResult:
+        """Simulate what is missing, then say in `sweep.json` what is there. Repeat a share of it if asked."""
         self._parts.clean()
         self._count()
         began = time.perf_counter()
@@ -395,6 +411,12 @@ class _Session:
         elapsed = time.perf_counter() - began
         if not isinstance(failure, RunError):
             self._parts.compact()
+        differ: list[str] = []
+        if verify is not None and failure is None and not self._failures:
+            try:
+                differ = self._repeat(verify, progress)
+            except (KeyboardInterrupt, RunError) as stopped:
+                failure = stopped
         result = self._count(elapsed)
         if isinstance(failure, KeyboardInterrupt):
             raise SweepInterrupted(result, f"interrupted: {told(result)}") from None
@@ -406,7 +428,33 @@ class _Session:
             raise SweepFailed(
                 result, f"{count} run{'' if count == 1 else 's'} failed; {told(result)}. The first to fail: {first}"
             )
+        if differ:
+            raise SweepFailed(
+                result,
+                f"{len(differ)} of {self._verified['runs']} repeated runs differ from those in {self._folder}; "
+                f"expected the same bytes. The first one: {differ[0]}",
+            )
         return result
+
+    def _repeat(self, share: float, progress: Progress | None) -> list[str]:
+        """Repeat a random share of this process's runs that are there; return how they differ."""
+        runs = self._sweep._runs
+        kept: dict[str, tuple[int, int]] = {}
+        finished = self._parts.finished()
+        for point in range(len(runs.points)):
+            for index, name in enumerate(runs.names(point)):
+                at = point if isinstance(self._sweep.replications, Precision) else point * runs.most + index
+                if name in finished and self._is_mine(at):
+                    kept[name] = (point, runs.seed + index)
+        chosen = drawn(set(kept), share)
+        repeated = {
+            name: Repeated(self._sweep.scenario_at(point), seed, None, self._place(point, seed), name)
+            for name, (point, seed) in kept.items()
+            if name in chosen
+        }
+        differ = differences(repeated, self._parts, self._executor, progress)
+        self._verified = {"runs": len(repeated), "differ": len(differ)}
+        return differ
 
     def _missing(self) -> list[tuple[int, int]]:
         """Point and seed of the runs to do next; none if there is nothing left for this process."""
@@ -449,6 +497,11 @@ class _Session:
             except NoSweep as error:
                 raise RunError(str(error)) from None
 
+    def _place(self, point: int, seed: int) -> str:
+        """The name of a run in messages."""
+        values = ", ".join(f"{key} = {shown(value)}" for key, value in self._sweep.points[point].items())
+        return f"{values}, seed {seed}" if values else f"seed {seed}"
+
     def _is_mine(self, at: int) -> bool:
         return self._shard is None or at % self._shard[1] == self._shard[0] % self._shard[1]
 
@@ -458,11 +511,9 @@ class _Session:
         pairs: dict[Key, tuple[int, int]] = {}
         for point, seed in wave:
             name, scenario = name_of(sweep._runs.identities[point], seed), sweep.scenario_at(point)
-            values = ", ".join(f"{key} = {shown(value)}" for key, value in sweep.points[point].items())
-            place = f"{values}, seed {seed}" if values else f"seed {seed}"
             # Equal runs of two points are one.
             key = Key(name, (), (), (), seed, None)
-            runs[key] = SweepRun(scenario, seed, None, place, name, self._folder)
+            runs[key] = SweepRun(scenario, seed, None, self._place(point, seed), name, self._folder)
             pairs[key] = (point, seed)
         with closing(execute(runs, self._executor(), progress=progress)) as finished:
             for key, document in finished:
@@ -488,6 +539,8 @@ class _Session:
                     "simulating_s": self._simulating_s,
                     "share": self._simulating_s / (elapsed * self._workers) if elapsed > 0.0 else 0.0,
                 }
+            if self._verified:
+                document["verified"] = self._verified
             write_json(path, document)
         return SweepResult(self._folder, document, self._sweep._runs)
 
