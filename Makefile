@@ -29,13 +29,17 @@ STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 TESTED := --workspace --exclude hopcast-py --locked
 PYTEST := $(BIN)/pytest -q -n auto
 
-.PHONY: help install build static demo test test-full lint deny oldest wasm docs-check format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
+.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## put the Python packages of requirements.lock into .venv
 build: $(BUILT) ## compile hopcast and install it into .venv, with the studies of the papers
+
+wheel: $(INSTALLED) ## build a wheel and a source distribution into dist
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin build --release --locked --out dist
+	$(BIN)/maturin sdist --out dist
 
 static: ## build the live commands as a program that needs no Python and no library, and check that
 	RUSTFLAGS="-C target-feature=+crt-static" cargo build -p hopcast-live --bin hopcast-live --release --locked \
@@ -120,7 +124,7 @@ fuzz: $(TOOLS) ## fuzz every parser and state machine for ten minutes each
 
 clean: ## remove what was built, installed or written
 	cargo clean
-	rm -rf $(VENV) $(OUT) benches/peers/build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OUT) dist benches/peers/build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(INSTALLED): requirements.lock

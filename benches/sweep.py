@@ -1,0 +1,53 @@
+"""Measure which share of the workers' time a sweep spends in simulation: on threads of this process, and on a Dask cluster.
+
+`python benches/sweep.py [RUNS]`; by default 300 runs of 1000 s of `examples/string.toml`, each on one core. A plain loop over the same seeds
+comes first, and says how long a run takes.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from distributed import LocalCluster
+
+import hopcast
+from hopcast.results import available_cores
+
+SCENARIO = hopcast.Scenario.from_toml(Path(__file__).resolve().parents[1] / "examples" / "string.toml").set(
+    "duration", 1000
+)
+
+
+def line(name: str, wall_s: float, simulating_s: float, workers: int) -> None:
+    """Print a row of the table."""
+    print(
+        f"{name:12} {wall_s:8.2f} {simulating_s:14.2f} {100.0 * simulating_s / (wall_s * workers):7.2f} %", flush=True
+    )
+
+
+def main() -> None:
+    """Print a row for the loop, the threads and the cluster."""
+    runs, cores = int(sys.argv[1]) if len(sys.argv) > 1 else 300, available_cores()
+    sweep = hopcast.Sweep(SCENARIO, replications=runs)
+    print(f"{runs} runs, {cores} cores\n\n{'':12} {'wall, s':>8} {'simulating, s':>14} {'share':>9}")
+    start, few = time.perf_counter(), max(runs // 10, 1)
+    for seed in range(few):
+        hopcast.run(SCENARIO, seed=1 + seed, threads=1)
+    loop = time.perf_counter() - start
+    line(f"loop of {few}", loop, loop, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        cost = sweep.run(folder).document["cost"]
+        line("threads", cost["wall_s"], cost["simulating_s"], cost["workers"])
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        LocalCluster(n_workers=cores, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+    ):
+        cost = sweep.run(folder, scheduler=cluster.scheduler_address).document["cost"]
+        line("Dask", cost["wall_s"], cost["simulating_s"], cost["workers"])
+
+
+if __name__ == "__main__":
+    main()
