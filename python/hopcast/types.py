@@ -115,10 +115,11 @@ Flow = TypedDict(
 class LinkQueue(TypedDict, total=False):
     """Queue."""
 
-    discipline: Literal["drop-tail", "codel", "dualpi2"]
+    discipline: Literal["drop-tail", "codel", "fq-codel", "pie", "dualpi2"]
     ecn: bool
     interval: Quantity
     packets: int
+    quantum: Quantity
     target: Quantity
 
 
@@ -390,7 +391,7 @@ class Propagation(TypedDict, total=False):
 class Queue(TypedDict, total=False):
     """Interface queue of each node."""
 
-    discipline: Literal["drop-tail", "priority", "codel", "fq-codel", "dualpi2"]
+    discipline: Literal["drop-tail", "priority", "codel", "fq-codel", "pie", "dualpi2", "mac80211"]
     ecn: bool
     interval: Quantity
     packets: int

@@ -97,7 +97,7 @@ application = {{ kind = "cbr", packet = "50 B", rate = "20 kb/s" }}
 """
 
 
-@pytest.mark.parametrize(("queue", "target_ms"), [("dualpi2", 15.0), ("codel", 5.0)])
+@pytest.mark.parametrize(("queue", "target_ms"), [("dualpi2", 15.0), ("pie", 15.0), ("codel", 5.0)])
 def test_a_wire_marks_and_keeps_the_wait_near_its_target(
     hopcast: Hopcast, tmp_path: Path, queue: str, target_ms: float
 ) -> None:

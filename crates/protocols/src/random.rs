@@ -53,6 +53,12 @@ pub enum Purpose {
     ErrorModel = 25,
     /// Whether the access of a node loses a packet; for: node, direction.
     AccessLoss = 26,
+    /// Whether a queue drops a packet; for: 0, 0, with a seed of the interface.
+    QueueDrop = 27,
+    /// The hash and the draws of the queue of a wire; for: link, direction.
+    WireQueue = 28,
+    /// The same of an access; for: node, direction.
+    AccessQueue = 29,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

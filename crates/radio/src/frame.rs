@@ -12,7 +12,7 @@ use crate::phy::TxVector;
 pub struct StationId(pub u32);
 
 /// A user priority of IEEE 802.1D, 0 to 7.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UserPriority(u8);
 
 impl UserPriority {

@@ -2,7 +2,7 @@
 //!
 //! A node's interfaces are its radios, in the order of the scenario, then its ends of wires, in the order of the links.
 
-use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_radio::mac::{Payload, StationId};
 use hopcast_radio::propagation::Position;
 
@@ -13,7 +13,7 @@ use crate::host::card::Cards;
 use crate::id::NodeId;
 use crate::mobility::{Mobility, Motion, Rest, place};
 use crate::scenario::model::{Group, NodeRadio, Role, Scenario};
-use crate::wired::Wire;
+use crate::wired::{self, Wire};
 
 /// A radio on the medium, and its node.
 #[derive(Clone, Copy, Debug)]
@@ -59,11 +59,18 @@ pub fn ports(scenario: &Scenario) -> Ports {
     Ports::new(&interfaces)
 }
 
+/// The same wire with draws and hashes of its queue that follow from `perturbation`.
+fn perturbed(config: &wired::Config, perturbation: u64) -> wired::Config {
+    let config = config.clone();
+    wired::Config { discipline: config.discipline.perturbed(perturbation), ..config }
+}
+
 /// The wires of all links, two for each, for a run with `seed`.
 pub(crate) fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
     let wire = |link: usize, direction: u64| {
         let random = Stream::new(seed, Purpose::LinkLoss, link as u64, direction);
-        Wire::new(scenario.links[link].configs[direction as usize].clone(), random)
+        let config = &scenario.links[link].configs[direction as usize];
+        Wire::new(perturbed(config, hash(seed, Purpose::WireQueue, link as u64, direction)), random)
     };
     (0..scenario.links.len()).flat_map(|link| [wire(link, 0), wire(link, 1)]).collect()
 }
@@ -75,7 +82,9 @@ pub(crate) fn accesses(scenario: &Scenario, seed: u64) -> Vec<Option<Access>> {
     }
     let access = |(group, node): (&Group, u64)| {
         let random = |direction| Stream::new(seed, Purpose::AccessLoss, node, direction);
-        group.access.clone().map(|configs| Access::new(configs, [0, 1].map(random)))
+        let config = |direction| hash(seed, Purpose::AccessQueue, node, direction as u64);
+        let configs = |configs: &[wired::Config; 2]| [0, 1].map(|at| perturbed(&configs[at], config(at)));
+        group.access.as_ref().map(|access| Access::new(configs(access), [0, 1].map(random)))
     };
     groups(scenario).zip(0..).map(access).collect()
 }

@@ -79,6 +79,9 @@ impl<P: Payload> Dcf<P> {
     /// A frame with a body for this station that it does not wait for.
     fn on_body(&mut self, frame: &Header, body: &Body<P>, received: &MpduSet, now: Instant) {
         let (true, Some(priority)) = (self.is_at_rest(), frame.priority) else { return };
+        if matches!(body, Body::Mpdus(_)) {
+            self.count_airtime_of(frame);
+        }
         let Self { block_acks, outputs, counters, .. } = self;
         let Some(block_acks) = block_acks else { return };
         let recipient = block_acks.recipients.of(frame.transmitter, priority);

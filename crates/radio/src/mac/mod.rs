@@ -849,6 +849,8 @@ impl<P: Payload> Dcf<P> {
             FrameKind::Data | FrameKind::Management => {
                 let outgoing = self.access_function.current().expect("data are those of the frame in hand");
                 let (receiver, rate) = (outgoing.receiver, outgoing.rate);
+                let frame = self.on_air.as_ref().expect("it has just been transmitted");
+                self.access_function.queue.on_transmitted(receiver, frame.airtime, frame.octets);
                 if receiver.is_some() && self.config.acknowledgements {
                     let expected = if self.is_aggregate_on_air() { FrameKind::BlockAck } else { FrameKind::Ack };
                     idle_from = self.await_response(expected, receiver, rate, now);
@@ -916,6 +918,7 @@ impl<P: Payload> Dcf<P> {
                 self.respond(cts, now);
             }
             FrameKind::Data | FrameKind::Management => {
+                self.count_airtime_of(frame);
                 if self.config.acknowledgements {
                     let ack = self.response(FrameKind::Ack, frame);
                     self.respond(ack, now);
@@ -928,6 +931,14 @@ impl<P: Payload> Dcf<P> {
             }
             FrameKind::Rts | FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck | FrameKind::BlockAckRequest => {}
         }
+    }
+
+    /// A data frame from another station uses up airtime of that station.
+    #[inline]
+    pub(super) fn count_airtime_of(&mut self, frame: &Header) {
+        let other = if self.others.is_empty() { None } else { self.other_of(frame.priority.unwrap_or_default()) };
+        let access_function = other.map_or(&mut self.access_function, |other| &mut self.others[other]);
+        access_function.queue.on_received(frame.transmitter, frame.airtime);
     }
 
     fn respond(&mut self, response: Header, now: Instant) {

@@ -3,13 +3,11 @@
 //!
 //! Queues that have just become active are served first: a flow that sends less than its share finds no queue at all.
 
-use std::collections::VecDeque;
-
-use hopcast_protocols::random::{Purpose, hash};
 use hopcast_protocols::time::Instant;
 
 use super::Queued;
-use super::codel::{CoDelConfig, Control, Taken};
+use super::codel::CoDelConfig;
+use super::flow_queues::{FlowQueues, Turns};
 
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,247 +37,52 @@ impl Default for FqCoDelConfig {
 /// condition that more than an MTU must be left counts the bytes of all queues.
 #[derive(Clone, Debug)]
 pub(crate) struct FqCoDel<T> {
-    queues: Vec<FlowQueue>,
-    /// Lists of active queues; a queue is in one of them at the most.
-    new: VecDeque<u16>,
-    old: VecDeque<u16>,
-    slots: Slots<T>,
-    capacity: usize,
-    octets: u64,
-    config: FqCoDelConfig,
-}
-
-/// One of the queues.
-#[derive(Clone, Debug, Default)]
-struct FlowQueue {
-    chain: Chain,
-    active: bool,
-    /// Bytes that may still be sent in this turn.
-    credits: i64,
-    control: Control,
-}
-
-/// The packets of a queue.
-#[derive(Clone, Debug, Default)]
-struct Chain {
-    ends: Option<Ends>,
-    packets: u32,
-    octets: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Ends {
-    head: u32,
-    tail: u32,
+    flows: FlowQueues<T>,
+    turns: Turns,
 }
 
 impl<T: Queued> FqCoDel<T> {
     /// Empty queues with `capacity` places together.
     pub(crate) fn new(config: FqCoDelConfig, capacity: u32) -> Self {
-        let flows = config.flows.max(1);
-        let config = FqCoDelConfig { flows, quantum: config.quantum.max(1), ..config };
-        Self {
-            queues: vec![FlowQueue::default(); usize::from(flows)],
-            new: VecDeque::new(),
-            old: VecDeque::new(),
-            slots: Slots::new(capacity),
-            capacity: capacity as usize,
-            octets: 0,
-            config,
-        }
+        Self { flows: FlowQueues::new(config, capacity), turns: Turns::default() }
     }
 
     /// Appends `item` to the queue of its flow, then drops from the head of the longest queue if there are too many
     /// (section 4.1).
     pub(crate) fn push(&mut self, item: T, now: Instant, dropped: impl FnMut(T)) {
-        let index = self.classify(item.flow());
-        let queue = &mut self.queues[usize::from(index)];
-        self.octets += u64::from(item.octets());
-        queue.chain.append(item, now, &mut self.slots);
-        if !queue.active {
-            queue.active = true;
-            queue.credits = i64::from(self.config.quantum);
-            self.new.push_back(index);
-        }
-        if self.len() > self.capacity {
-            self.make_room(dropped);
-        }
+        let index = self.flows.classify(item.flow());
+        self.flows.push(index, &mut self.turns, item, now);
+        self.flows.make_room(0, dropped);
     }
 
     /// Takes the next one in turn that its queue does not drop; `dropped` gets those that it does (section 4.2).
-    pub(crate) fn pop(&mut self, now: Instant, mut dropped: impl FnMut(T)) -> Option<T> {
-        loop {
-            let from_new = !self.new.is_empty();
-            let index = *if from_new { self.new.front() } else { self.old.front() }?;
-            let queue = &mut self.queues[usize::from(index)];
-            if queue.credits <= 0 {
-                queue.credits += i64::from(self.config.quantum);
-                self.rotate(from_new);
-                continue;
-            }
-            let (slots, octets) = (&mut self.slots, &mut self.octets);
-            let take = || {
-                let (arrived, item) = queue.chain.take(slots)?;
-                *octets -= u64::from(item.octets());
-                Some(Taken { item, arrived, backlog: *octets })
-            };
-            match queue.control.dequeue(&self.config.codel, now, take, &mut dropped) {
-                Some(item) => {
-                    queue.credits -= i64::from(item.octets());
-                    return Some(item);
-                }
-                // A queue that has just been new waits for a turn among the old ones, or a flow that sends one packet at a
-                // time would always be served first.
-                None if from_new => self.rotate(true),
-                None => {
-                    queue.active = false;
-                    self.old.pop_front();
-                }
-            }
-        }
+    pub(crate) fn pop(&mut self, now: Instant, dropped: impl FnMut(T)) -> Option<T> {
+        self.flows.pop(&mut self.turns, now, dropped)
     }
 
     /// Takes out all that `is_unwanted`, queue by queue.
     pub(crate) fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
-        let mut removed = Vec::new();
-        for queue in self.queues.iter_mut().filter(|queue| queue.chain.packets > 0) {
-            for _ in 0..queue.chain.packets {
-                let (arrived, item) = queue.chain.take(&mut self.slots).expect("the chain knows its length");
-                if is_unwanted(&item) {
-                    self.octets -= u64::from(item.octets());
-                    removed.push(item);
-                } else {
-                    queue.chain.append(item, arrived, &mut self.slots);
-                }
-            }
-        }
-        removed
+        self.flows.remove_all(is_unwanted)
     }
 
     /// How many it has marked.
     pub(crate) fn marked(&self) -> u64 {
-        self.queues.iter().map(|queue| queue.control.marked).sum()
+        self.flows.marked()
     }
 
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
-        self.slots.len()
+        self.flows.len()
     }
 
     /// Free places.
     pub(crate) fn space(&self) -> usize {
-        self.capacity - self.len()
+        self.flows.space()
     }
 
     /// What waits, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter()
-    }
-
-    /// The queue of a flow.
-    fn classify(&self, flow: u64) -> u16 {
-        // The high bits of the hash, scaled to the number of queues.
-        let bits = hash(self.config.perturbation, Purpose::FlowQueue, flow, 0) >> 32;
-        ((bits * u64::from(self.config.flows)) >> 32) as u16
-    }
-
-    /// Moves the first queue of the new or the old ones to the end of the old ones.
-    fn rotate(&mut self, from_new: bool) {
-        let first = if from_new { self.new.pop_front() } else { self.old.pop_front() };
-        self.old.extend(first);
-    }
-
-    /// Drops half of the packets of the queue with the most bytes, but no more than a batch.
-    fn make_room(&mut self, mut dropped: impl FnMut(T)) {
-        let chains = self.queues.iter_mut().rev().map(|queue| &mut queue.chain);
-        let fattest = chains.max_by_key(|chain| chain.octets).expect("there is a queue");
-        for _ in 0..fattest.packets.div_ceil(2).min(self.config.drop_batch.max(1)) {
-            let (_, item) = fattest.take(&mut self.slots).expect("no more than the queue has");
-            self.octets -= u64::from(item.octets());
-            dropped(item);
-        }
-    }
-}
-
-impl Chain {
-    fn append<T: Queued>(&mut self, item: T, now: Instant, slots: &mut Slots<T>) {
-        self.packets += 1;
-        self.octets += u64::from(item.octets());
-        let slot = slots.insert(now, item);
-        match &mut self.ends {
-            Some(ends) => {
-                slots.link(ends.tail, slot);
-                ends.tail = slot;
-            }
-            None => self.ends = Some(Ends { head: slot, tail: slot }),
-        }
-    }
-
-    /// Takes the oldest, with the instant when it came.
-    fn take<T: Queued>(&mut self, slots: &mut Slots<T>) -> Option<(Instant, T)> {
-        let Ends { head, tail } = self.ends?;
-        let (arrived, item, next) = slots.remove(head);
-        self.ends = (head != tail).then_some(Ends { head: next, tail });
-        self.packets -= 1;
-        self.octets -= u64::from(item.octets());
-        Some((arrived, item))
-    }
-}
-
-/// Places for packets, chained: the queues share them, so that no memory is taken in a run once they have all been used.
-#[derive(Clone, Debug)]
-struct Slots<T> {
-    slots: Vec<Slot<T>>,
-    free: Vec<u32>,
-}
-
-#[derive(Clone, Debug)]
-struct Slot<T> {
-    content: Option<(Instant, T)>,
-    next: u32,
-}
-
-impl<T> Slots<T> {
-    fn new(capacity: u32) -> Self {
-        // Longer queues than this grow when they are used.
-        let places = capacity.saturating_add(1).min(64) as usize;
-        Self { slots: Vec::with_capacity(places), free: Vec::with_capacity(places) }
-    }
-
-    fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().filter_map(|slot| slot.content.as_ref().map(|(_, item)| item))
-    }
-
-    fn insert(&mut self, arrived: Instant, item: T) -> u32 {
-        let slot = Slot { content: Some((arrived, item)), next: 0 };
-        match self.free.pop() {
-            Some(index) => {
-                self.slots[index as usize] = slot;
-                index
-            }
-            None => {
-                self.slots.push(slot);
-                self.slots.len() as u32 - 1
-            }
-        }
-    }
-
-    /// Makes `next` follow `slot`.
-    fn link(&mut self, slot: u32, next: u32) {
-        self.slots[slot as usize].next = next;
-    }
-
-    /// Empties a slot; with what follows it in its chain.
-    fn remove(&mut self, index: u32) -> (Instant, T, u32) {
-        let slot = &mut self.slots[index as usize];
-        let (arrived, item) = slot.content.take().expect("a chain leads through filled slots");
-        let next = slot.next;
-        self.free.push(index);
-        (arrived, item, next)
+        self.flows.iter()
     }
 }
 
@@ -306,7 +109,7 @@ mod tests {
     #[test]
     fn the_first_flows_have_queues_of_their_own() {
         let queue = queue(10);
-        let mut indices: Vec<u16> = (0..4).map(|flow| queue.classify(flow)).collect();
+        let mut indices: Vec<u16> = (0..4).map(|flow| queue.flows.classify(flow)).collect();
         indices.sort_unstable();
         indices.dedup();
         assert_eq!(indices.len(), 4);
@@ -319,8 +122,8 @@ mod tests {
         let mut groups = [0_u32; 16];
         let mut same = 0;
         for flow in 0..16_000 {
-            groups[usize::from(first.classify(flow) / 64)] += 1;
-            same += u32::from(first.classify(flow) == second.classify(flow));
+            groups[usize::from(first.flows.classify(flow) / 64)] += 1;
+            same += u32::from(first.flows.classify(flow) == second.flows.classify(flow));
         }
         let chi_square: f64 = groups.iter().map(|&n| f64::from(n) - 1e3).map(|excess| excess * excess / 1e3).sum();
         assert!(chi_square < 37.7, "{chi_square}");

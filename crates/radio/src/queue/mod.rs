@@ -1,15 +1,18 @@
 //! Interface queues: packets that wait for the medium, and rules for dropping them.
 //!
 //! `InterfaceQueue` is the one interface of the disciplines: `DropTail`, the same with what is urgent first or with marks by
-//! a `Step`, `CoDel` (RFC 8289), `FqCoDel` (RFC 8290) and `DualPi2` (RFC 9332). A discipline drops packets without a place in `InterfaceQueue::push`, and packets that
-//! have waited too long in `InterfaceQueue::pop`. It marks packets instead
-//! if it is told to and they can be marked (ECN, RFC 3168).
+//! a `Step`, `CoDel` (RFC 8289), `FqCoDel` (RFC 8290), `Pie` (RFC 8033), `DualPi2` (RFC 9332) and `Mac80211`. A discipline drops packets without a place
+//! in `InterfaceQueue::push`, and packets that have waited too long in `InterfaceQueue::pop`. It marks packets instead if it is told to
+//! and they can be marked (ECN, RFC 3168).
 
 mod codel;
 mod drop_tail;
 mod dual_pi2;
+mod flow_queues;
 mod fq_codel;
+mod mac80211;
 mod packets;
+mod pie;
 mod step;
 
 use hopcast_protocols::time::{Duration, Instant};
@@ -22,8 +25,14 @@ use dual_pi2::DualPi2;
 pub use dual_pi2::DualPi2Config;
 use fq_codel::FqCoDel;
 pub use fq_codel::FqCoDelConfig;
+use mac80211::Mac80211;
+pub use mac80211::Mac80211Config;
 pub use packets::PacketQueue;
+use pie::Pie;
+pub use pie::PieConfig;
 use step::Step;
+
+use crate::frame::{StationId, UserPriority};
 
 /// What waits in a queue.
 pub(crate) trait Queued {
@@ -32,6 +41,11 @@ pub(crate) trait Queued {
 
     /// Names the flow: packets of one flow are served in order, and different flows get fair shares under FQ-CoDel.
     fn flow(&self) -> u64;
+
+    /// To whom it goes, and how.
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
+    }
 
     /// When it is no longer worth sending; `None`: never.
     fn expires(&self) -> Option<Instant>;
@@ -50,6 +64,14 @@ pub(crate) trait Queued {
     }
 }
 
+/// Packets that may go in one frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Traffic {
+    /// `None`: all stations.
+    pub(crate) receiver: Option<StationId>,
+    pub(crate) priority: UserPriority,
+}
+
 /// Queue discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Discipline {
@@ -65,8 +87,26 @@ pub enum Discipline {
     CoDel(CoDelConfig),
     /// Flow queues with controlled delay (RFC 8290).
     FqCoDel(FqCoDelConfig),
+    /// A proportional integral controller (RFC 8033).
+    Pie(PieConfig),
     /// Two queues with coupled marking (RFC 9332).
     DualPi2(DualPi2Config),
+    /// Flow queues for each receiver, and equal airtime for receivers, as in mac80211.
+    Mac80211(Mac80211Config),
+}
+
+impl Discipline {
+    /// The same with draws and hashes that follow from `perturbation`, which differs for each interface and run.
+    #[must_use]
+    pub fn perturbed(mut self, perturbation: u64) -> Self {
+        match &mut self {
+            Self::FqCoDel(config) => config.perturbation = perturbation,
+            Self::Mac80211(config) => config.perturbation = perturbation,
+            Self::Pie(config) => config.perturbation = perturbation,
+            Self::DropTail | Self::Priority | Self::Step(_) | Self::CoDel(_) | Self::DualPi2(_) => {}
+        }
+        self
+    }
 }
 
 /// Why a queue dropped a packet.
@@ -97,8 +137,12 @@ pub(crate) enum InterfaceQueue<T> {
     CoDel(Box<CoDel<T>>),
     /// See [`FqCoDel`].
     FqCoDel(Box<FqCoDel<T>>),
+    /// See [`Pie`].
+    Pie(Box<Pie<T>>),
     /// See [`DualPi2`].
     DualPi2(Box<DualPi2<T>>),
+    /// See [`Mac80211`].
+    Mac80211(Box<Mac80211<T>>),
 }
 
 impl<T: Queued> InterfaceQueue<T> {
@@ -110,12 +154,14 @@ impl<T: Queued> InterfaceQueue<T> {
             Discipline::Step(threshold) => Self::Step(Box::new(Step::new(threshold, capacity))),
             Discipline::CoDel(config) => Self::CoDel(Box::new(CoDel::new(config, capacity))),
             Discipline::FqCoDel(config) => Self::FqCoDel(Box::new(FqCoDel::new(config, capacity))),
+            Discipline::Pie(config) => Self::Pie(Box::new(Pie::new(config, capacity))),
             Discipline::DualPi2(config) => Self::DualPi2(Box::new(DualPi2::new(config, capacity))),
+            Discipline::Mac80211(config) => Self::Mac80211(Box::new(Mac80211::new(config, capacity))),
         }
     }
 
     /// Appends `item`, and hands `dropped` what has no place: `item` itself, under FQ-CoDel older ones, or the last one where an
-    /// urgent item goes first.
+    /// urgent item goes first. PIE and mac80211's queues drop here what CoDel drops in `pop`.
     pub(crate) fn push(&mut self, item: T, now: Instant, mut dropped: impl FnMut(T, Reason)) {
         let refused = match self {
             Self::Priority(queue) if item.is_urgent() => queue.push_first(item).map_or(Ok(()), Err),
@@ -123,8 +169,18 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Step(queue) => queue.push(item, now),
             Self::CoDel(queue) => queue.push(item, now),
             Self::DualPi2(queue) => queue.push(item, now),
+            Self::Pie(queue) => {
+                if let Err((item, reason)) = queue.push(item, now) {
+                    dropped(item, reason);
+                }
+                Ok(())
+            }
             Self::FqCoDel(queue) => {
                 queue.push(item, now, |item| dropped(item, Reason::Full));
+                Ok(())
+            }
+            Self::Mac80211(queue) => {
+                queue.push(item, now, &mut dropped);
                 Ok(())
             }
         };
@@ -139,9 +195,11 @@ impl<T: Queued> InterfaceQueue<T> {
             let item = match self {
                 Self::DropTail(queue) | Self::Priority(queue) => queue.pop(),
                 Self::Step(queue) => queue.pop(now),
+                Self::Pie(queue) => queue.pop(now),
                 Self::CoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
                 Self::FqCoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
                 Self::DualPi2(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
+                Self::Mac80211(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
             }?;
             if item.expires().is_none_or(|expires| now < expires) {
                 return Some(item);
@@ -151,7 +209,8 @@ impl<T: Queued> InterfaceQueue<T> {
     }
 
     /// Takes out the first one that `is_wanted`, if it is `fitting` and worth sending at `now`, and hands `dropped` those before it that
-    /// are not. Only from a queue that serves in the order of arrival: others say which packet comes next, and drop others for it.
+    /// are not. Only from a queue that serves in the order of arrival, or receiver by receiver: others say which packet comes next, and
+    /// drop others for it.
     ///
     /// # Errors
     /// Another discipline.
@@ -162,9 +221,16 @@ impl<T: Queued> InterfaceQueue<T> {
         is_fitting: impl Fn(&T) -> bool,
         mut dropped: impl FnMut(T, Reason),
     ) -> Result<Option<T>, AnotherDiscipline> {
-        let (Self::DropTail(queue) | Self::Priority(queue)) = self else { return Err(AnotherDiscipline) };
         loop {
-            match queue.pop_wanted(&is_wanted, &is_fitting) {
+            let next = match self {
+                Self::DropTail(queue) | Self::Priority(queue) => queue.pop_wanted(&is_wanted, &is_fitting),
+                Self::Mac80211(queue) => {
+                    let is_next = |item: &T| is_wanted(item) && is_fitting(item);
+                    queue.pop_more(now, is_next, |item| dropped(item, Reason::Management))
+                }
+                _ => return Err(AnotherDiscipline),
+            };
+            match next {
                 Some(item) if item.expires().is_some_and(|expires| now >= expires) => dropped(item, Reason::Expired),
                 item => return Ok(item),
             }
@@ -178,7 +244,9 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Step(queue) => queue.remove_all(is_unwanted),
             Self::CoDel(queue) => queue.remove_all(is_unwanted),
             Self::FqCoDel(queue) => queue.remove_all(is_unwanted),
+            Self::Pie(queue) => queue.remove_all(is_unwanted),
             Self::DualPi2(queue) => queue.remove_all(is_unwanted),
+            Self::Mac80211(queue) => queue.remove_all(is_unwanted),
         }
     }
 
@@ -189,7 +257,9 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Step(queue) => queue.marked(),
             Self::CoDel(queue) => queue.marked(),
             Self::FqCoDel(queue) => queue.marked(),
+            Self::Pie(queue) => queue.marked(),
             Self::DualPi2(queue) => queue.marked(),
+            Self::Mac80211(queue) => queue.marked(),
         }
     }
 
@@ -200,7 +270,9 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Step(queue) => queue.len(),
             Self::CoDel(queue) => queue.len(),
             Self::FqCoDel(queue) => queue.len(),
+            Self::Pie(queue) => queue.len(),
             Self::DualPi2(queue) => queue.len(),
+            Self::Mac80211(queue) => queue.len(),
         }
     }
 
@@ -211,22 +283,39 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Step(queue) => queue.space(),
             Self::CoDel(queue) => queue.space(),
             Self::FqCoDel(queue) => queue.space(),
+            Self::Pie(queue) => queue.space(),
             Self::DualPi2(queue) => queue.space(),
+            Self::Mac80211(queue) => queue.space(),
         }
     }
 
     /// What waits: the oldest first, under FQ-CoDel in no particular order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        let (drop_tail, step, codel, fq_codel, dual_pi2) = match self {
-            Self::DropTail(queue) | Self::Priority(queue) => (Some(queue.iter()), None, None, None, None),
-            Self::Step(queue) => (None, Some(queue.iter()), None, None, None),
-            Self::CoDel(queue) => (None, None, Some(queue.iter()), None, None),
-            Self::FqCoDel(queue) => (None, None, None, Some(queue.iter()), None),
-            Self::DualPi2(queue) => (None, None, None, None, Some(queue.iter())),
-        };
-        let (drop_tail, step) = (drop_tail.into_iter().flatten(), step.into_iter().flatten());
-        let (codel, fq_codel) = (codel.into_iter().flatten(), fq_codel.into_iter().flatten());
-        drop_tail.chain(step).chain(codel).chain(fq_codel).chain(dual_pi2.into_iter().flatten())
+    pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = &T> + '_> {
+        match self {
+            Self::DropTail(queue) | Self::Priority(queue) => Box::new(queue.iter()),
+            Self::Step(queue) => Box::new(queue.iter()),
+            Self::CoDel(queue) => Box::new(queue.iter()),
+            Self::FqCoDel(queue) => Box::new(queue.iter()),
+            Self::Pie(queue) => Box::new(queue.iter()),
+            Self::DualPi2(queue) => Box::new(queue.iter()),
+            Self::Mac80211(queue) => Box::new(queue.iter()),
+        }
+    }
+
+    /// A frame of `octets` bytes for a station, or for all, has been on the air for `airtime`.
+    #[inline]
+    pub(crate) fn on_transmitted(&mut self, receiver: Option<StationId>, airtime: Duration, octets: u32) {
+        if let Self::Mac80211(queue) = self {
+            queue.on_transmitted(receiver, airtime, octets);
+        }
+    }
+
+    /// A frame from a station was on the air for `airtime`.
+    #[inline]
+    pub(crate) fn on_received(&mut self, transmitter: StationId, airtime: Duration) {
+        if let Self::Mac80211(queue) = self {
+            queue.on_received(transmitter, airtime);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use hopcast_protocols::time::Instant;
 use hopcast_wire::ecn::Ecn;
 
-use super::{Discipline, InterfaceQueue, Queued, Reason};
+use super::{Discipline, InterfaceQueue, Queued, Reason, Traffic};
 use crate::frame::{Payload, StationId, UserPriority};
 
 /// A packet on its way to a station, or to all.
@@ -14,6 +14,10 @@ impl<P: Payload> Queued for (Option<StationId>, P) {
 
     fn flow(&self) -> u64 {
         self.1.flow()
+    }
+
+    fn traffic(&self) -> Traffic {
+        Traffic { receiver: self.0, priority: self.1.priority() }
     }
 
     fn expires(&self) -> Option<Instant> {

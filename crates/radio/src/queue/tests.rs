@@ -7,7 +7,11 @@ use proptest::prelude::*;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::ecn::Ecn;
 
-use super::{CoDelConfig, Discipline, DualPi2Config, FqCoDelConfig, InterfaceQueue, Queued, Reason};
+use super::{
+    CoDelConfig, Discipline, DualPi2Config, FqCoDelConfig, InterfaceQueue, Mac80211Config, PieConfig, Queued, Reason,
+    Traffic,
+};
+use crate::frame::StationId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Item {
@@ -16,11 +20,12 @@ pub(super) struct Item {
     pub(super) octets: u32,
     pub(super) expires: Option<Instant>,
     pub(super) ecn: Ecn,
+    pub(super) receiver: Option<StationId>,
 }
 
 impl Item {
     pub(super) fn new(id: u32, flow: u64, octets: u32) -> Self {
-        Self { id, flow, octets, expires: None, ecn: Ecn::NotEct }
+        Self { id, flow, octets, expires: None, ecn: Ecn::NotEct, receiver: None }
     }
 }
 
@@ -43,6 +48,10 @@ impl Queued for Item {
 
     fn mark(&mut self) {
         self.ecn = Ecn::Ce;
+    }
+
+    fn traffic(&self) -> Traffic {
+        Traffic { receiver: self.receiver, ..Traffic::default() }
     }
 }
 
@@ -95,6 +104,7 @@ fn what_is_removed_leaves_the_others_in_order_and_their_places_free() {
         Discipline::Priority,
         Discipline::CoDel(CoDelConfig::default()),
         Discipline::FqCoDel(FqCoDelConfig::default()),
+        Discipline::Mac80211(Mac80211Config::default()),
     ];
     for discipline in disciplines {
         let mut queue = InterfaceQueue::new(discipline, 6);
@@ -115,6 +125,7 @@ fn what_has_expired_is_dropped_at_its_turn() {
         Discipline::DropTail,
         Discipline::CoDel(CoDelConfig::default()),
         Discipline::FqCoDel(FqCoDelConfig::default()),
+        Discipline::Mac80211(Mac80211Config::default()),
     ];
     for discipline in disciplines {
         let mut queue = InterfaceQueue::new(discipline, 10);
@@ -140,12 +151,25 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
             perturbation,
         },
     );
+    let mac80211 = (codel.clone(), 1_u32..3_000, 0_u32..5, 1_u32..5, any::<u64>()).prop_map(
+        |(codel, quantum, aggregates, aggregate_packets, perturbation)| Mac80211Config {
+            codel,
+            quantum,
+            aggregates,
+            aggregate_packets,
+            perturbation,
+        },
+    );
     let target = |millis| Duration::from_millis(millis);
     prop_oneof![
         Just(Discipline::DropTail),
         (0_u64..20).prop_map(move |millis| Discipline::Step(target(millis))),
         codel.prop_map(Discipline::CoDel),
         fq_codel.prop_map(Discipline::FqCoDel),
+        mac80211.prop_map(Discipline::Mac80211),
+        (1_u64..20, any::<bool>(), any::<u64>()).prop_map(move |(millis, ecn, perturbation)| {
+            Discipline::Pie(PieConfig { target: target(millis), ecn, perturbation })
+        }),
         (1_u64..20).prop_map(move |millis| Discipline::DualPi2(DualPi2Config { target: target(millis) })),
     ]
 }
@@ -169,11 +193,13 @@ proptest! {
                 Some((flow, octets, lifetime)) => {
                     let room = queue.space();
                     let mut full = 0;
+                    let receiver = (flow > 0).then_some(StationId(flow as u32 / 2));
                     let expires = lifetime.map(|lifetime| ms(now + lifetime));
                     let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0][(flow % 3) as usize];
-                    queue.push(Item { expires, ecn, ..Item::new(pushed, flow, octets) }, ms(now), |item, reason| {
-                        assert_eq!(reason, Reason::Full);
-                        full += 1;
+                    queue.push(Item { expires, ecn, receiver, ..Item::new(pushed, flow, octets) }, ms(now), |item, reason| {
+                        let drops_early = matches!(discipline, Discipline::Mac80211(_) | Discipline::Pie(_));
+                        assert!(reason == Reason::Full || reason == Reason::Management && drops_early);
+                        full += u32::from(reason == Reason::Full);
                         *fates.entry(item.id).or_default() += 1;
                     });
                     prop_assert_eq!(full > 0, room == 0);

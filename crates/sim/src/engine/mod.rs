@@ -26,6 +26,7 @@ use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, QueueSpace, StationId};
 use hopcast_radio::medium::{EdgeProgress, Link, Medium, StartedTransmission, Transmission, TransmissionId};
 use hopcast_radio::phy::Phy;
+use hopcast_radio::queue::Reason;
 use hopcast_radio::reception::{LeadingEdge, ReceptionOutcome};
 use hopcast_radio::units::Power;
 
@@ -686,9 +687,10 @@ impl<U: Upper> Engine<U> {
                 }
                 Attachment::Wire(wire) => {
                     let index = wire as usize;
-                    if let Err(packet) = wires[index].handle_packet(packet, now) {
-                        upper.handle_drop(Port { host: host as u32, interface }, packet, None, Loss::QueueFull, now);
-                    }
+                    wires[index].handle_packet(packet, now, |packet, reason| {
+                        let loss = if reason == Reason::Full { Loss::QueueFull } else { Loss::QueueManagement };
+                        upper.handle_drop(Port { host: host as u32, interface }, packet, None, loss, now);
+                    });
                     host_timers.set(index, wires[index].poll_timeout());
                 }
             }

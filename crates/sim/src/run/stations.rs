@@ -7,7 +7,6 @@ use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_radio::mac::edca::EdcaParameters;
 use hopcast_radio::mac::{self, Dcf, Protection, StationId};
 use hopcast_radio::phy::{ModulationClasses, Phy, ReedSolomon, TxVector};
-use hopcast_radio::queue::Discipline;
 
 use crate::host::Sdu;
 use crate::host::card::Cards;
@@ -55,9 +54,7 @@ impl<'a> Stations<'a> {
         // What a card holds has a place in the interface queue, whose own places are those before the card.
         let mut config = self.config(station.config, cards.map_or(0, Cards::transmit_buffers));
         let (node, place) = (u64::from(station.node.0), u64::from(station.radio));
-        if let Discipline::FqCoDel(queue) = &mut config.queue_discipline {
-            queue.perturbation = hash(self.seed, Purpose::FlowQueue, node, place);
-        }
+        config.queue_discipline = config.queue_discipline.perturbed(hash(self.seed, Purpose::FlowQueue, node, place));
         Dcf::new(id, config, Stream::new(self.seed, Purpose::Backoff, node, place))
     }
 

@@ -141,21 +141,18 @@ impl<P: Payload> Wire<P> {
         }
     }
 
-    /// Accepts a packet; returns it if the queue is full.
-    ///
-    /// # Errors
-    /// The packet.
-    pub fn handle_packet(&mut self, packet: P, now: Instant) -> Result<(), P> {
+    /// Takes a packet, and hands `dropped` what has no place: the packet itself, or those that the discipline drops for it.
+    pub fn handle_packet(&mut self, packet: P, now: Instant, dropped: impl FnMut(P, Reason)) {
         if self.sending.is_none() {
             self.send(packet, now, true);
-        } else if self.space() == 0 {
-            return Err(packet);
-        } else {
-            self.queue.push(packet, now, |_, _| unreachable!("there is a place"));
+            return;
+        }
+        let before = self.queue.len();
+        self.queue.push(packet, now, dropped);
+        if self.queue.len() > before {
             let together = if self.queued_last.0 == now { self.queued_last.1 } else { 0 };
             self.queued_last = (now, together + 1);
         }
-        Ok(())
     }
 
     /// The instant of [`Self::poll_timeout`] has come: the outputs of `now` are ready.

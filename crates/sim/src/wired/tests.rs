@@ -57,7 +57,7 @@ fn packets_are_sent_one_after_the_other_and_fly_side_by_side() {
     let mut wire = wire(10, 0.0);
     let packets = [packet(1, 1_500), packet(2, 40), packet(3, 1_500)];
     for packet in packets {
-        wire.handle_packet(packet, us(0)).expect("the queue has room");
+        wire.handle_packet(packet, us(0), |_, _| panic!("the queue has room"));
     }
     assert_eq!((wire.queued(), wire.held().count()), (2, 3));
     let expected = [
@@ -74,9 +74,9 @@ fn packets_are_sent_one_after_the_other_and_fly_side_by_side() {
 #[test]
 fn an_idle_wire_begins_at_once_and_not_where_the_last_packet_ended() {
     let mut wire = wire(10, 0.0);
-    wire.handle_packet(packet(1, 1_000), us(0)).expect("idle");
+    wire.handle_packet(packet(1, 1_000), us(0), |_, _| panic!("idle"));
     run(&mut wire);
-    wire.handle_packet(packet(2, 1_000), us(50_000)).expect("idle");
+    wire.handle_packet(packet(2, 1_000), us(50_000), |_, _| panic!("idle"));
     assert_eq!(wire.poll_timeout(), Some(us(51_000)));
 }
 
@@ -88,7 +88,7 @@ fn packets_in_a_row_take_their_octets_over_the_rate_together() {
         let mut now = us(1);
         for id in 0..10_000 {
             // One that finds the wire idle at the instant of its end is in the row as well.
-            wire.handle_packet(packet(id, octets), now).expect("the wire is free");
+            wire.handle_packet(packet(id, octets), now, |_, _| panic!("the wire is free"));
             now = wire.poll_timeout().expect("a packet is sent");
             wire.handle_timeout(now);
             while wire.poll_output().is_some() {}
@@ -108,8 +108,10 @@ fn packets_in_a_row_take_their_octets_over_the_rate_together() {
 #[test]
 fn the_queue_holds_so_many_besides_the_one_that_is_sent() {
     let mut wire = wire(2, 0.0);
-    let taken: Vec<bool> = (0..5).map(|id| wire.handle_packet(packet(id, 100), us(0)).is_ok()).collect();
-    assert_eq!(taken, [true, true, true, false, false]);
+    let mut refused = Vec::new();
+    (0..5)
+        .for_each(|id| wire.handle_packet(packet(id, 100), us(0), |packet, reason| refused.push((packet.id, reason))));
+    assert_eq!(refused, [(3, Reason::Full), (4, Reason::Full)]);
     assert_eq!(wire.space(), 0);
     wire.handle_timeout(us(100));
     assert_eq!(wire.space(), 1);
@@ -123,7 +125,7 @@ fn what_has_expired_by_its_turn_is_not_sent() {
     let lives = [None, Some(1_500), Some(1_499), Some(1_501), Some(2_499)];
     let packets = [0, 1, 2, 3, 4].map(|id: usize| Packet { expires: lives[id].map(us), ..packet(id as u32, 1_000) });
     for packet in [packet(9, 500)].iter().chain(&packets) {
-        wire.handle_packet(*packet, us(0)).expect("the queue has room");
+        wire.handle_packet(*packet, us(0), |_, _| panic!("the queue has room"));
     }
     let expected = [
         (us(500), Output::Sent(packet(9, 500))),
@@ -137,7 +139,7 @@ fn what_has_expired_by_its_turn_is_not_sent() {
         (us(5_500), Output::Deliver(packets[3])),
     ];
     assert_eq!(run(&mut wire), expected);
-    wire.handle_packet(packets[0], us(10_000)).expect("idle");
+    wire.handle_packet(packets[0], us(10_000), |_, _| panic!("idle"));
     assert_eq!(wire.poll_timeout(), Some(us(11_000)));
 }
 
@@ -148,7 +150,7 @@ fn a_discipline_drops_at_the_turns_of_packets() {
     let discipline = Discipline::CoDel(CoDelConfig::default());
     let mut wire = wire_of(Config { discipline, ..Config::constant(8e6, Duration::ZERO, 1000, 0.0) });
     for id in 0..600 {
-        wire.handle_packet(packet(id, 1_000), us(0)).expect("the queue has room");
+        wire.handle_packet(packet(id, 1_000), us(0), |_, _| panic!("the queue has room"));
     }
     let out = run(&mut wire);
     let drops = out.iter().filter_map(|(at, output)| matches!(output, Output::Dropped(_)).then_some(*at));
@@ -164,7 +166,7 @@ fn losses_come_at_their_rate() {
     let mut wire = wire(0, 0.2);
     let mut lost = 0;
     for id in 0..20_000 {
-        wire.handle_packet(packet(id, 10), us(u64::from(id) * 10_000)).expect("idle");
+        wire.handle_packet(packet(id, 10), us(u64::from(id) * 10_000), |_, _| panic!("idle"));
         lost += run(&mut wire).iter().filter(|(_, output)| matches!(output, Output::Lost(_))).count();
     }
     // 4000 are expected; the standard deviation is 57.
@@ -178,7 +180,7 @@ fn a_packet_on_its_way_goes_on_at_the_new_rate() {
     let capacity = Capacity::Rate(SteppedRate::new(rate));
     let mut wire = wire_of(Config { capacity, ..Config::constant(1.0, Duration::from_millis(3), 10, 0.0) });
     for id in 0..3 {
-        wire.handle_packet(packet(id, 800), us(0)).expect("the queue has room");
+        wire.handle_packet(packet(id, 800), us(0), |_, _| panic!("the queue has room"));
     }
     let sent: Vec<Instant> =
         run(&mut wire).into_iter().filter_map(|(at, output)| matches!(output, Output::Sent(_)).then_some(at)).collect();
@@ -198,7 +200,7 @@ fn a_shorter_delay_lets_no_packet_overtake() {
         while let Some(due) = wire.poll_timeout().filter(|due| *due <= us(at)) {
             wire.handle_timeout(due);
         }
-        wire.handle_packet(packet(id, 1_000), us(at)).expect("idle");
+        wire.handle_packet(packet(id, 1_000), us(at), |_, _| panic!("idle"));
     }
     let mut now = us(0);
     while let Some(due) = wire.poll_timeout() {
@@ -221,7 +223,7 @@ fn packets_overtaken_by_a_shorter_delay_arrive_with_the_one_before_them() {
     let delay = Steps::new(Duration::ZERO, steps);
     let mut wire = wire_of(Config { delay, ..Config::constant(8e6, Duration::ZERO, 10, 0.0) });
     for id in 0..3 {
-        wire.handle_packet(packet(id, 1_000), us(0)).expect("the queue has room");
+        wire.handle_packet(packet(id, 1_000), us(0), |_, _| panic!("the queue has room"));
     }
     let out = run(&mut wire);
     let arrivals: Vec<Instant> =
@@ -234,7 +236,7 @@ fn losses_change_in_time() {
     let loss = Steps::new(0.0, vec![(Duration::from_millis(10), 1.0), (Duration::from_millis(20), 0.0)]);
     let mut wire = wire_of(Config { loss, ..Config::constant(8e6, Duration::ZERO, 100, 0.0) });
     for id in 0..30 {
-        wire.handle_packet(packet(id, 1_000), us(0)).expect("the queue has room");
+        wire.handle_packet(packet(id, 1_000), us(0), |_, _| panic!("the queue has room"));
     }
     let lost: Vec<u32> = run(&mut wire)
         .into_iter()
@@ -249,8 +251,9 @@ fn a_wire_whose_rate_ends_at_zero_holds_what_it_has() {
     let rate = Steps::new(0.0, vec![(Duration::ZERO, 8e6), (Duration::from_millis(1), 0.0)]);
     let capacity = Capacity::Rate(SteppedRate::new(rate));
     let mut wire = wire_of(Config { capacity, ..Config::constant(1.0, Duration::ZERO, 1, 0.0) });
-    let taken = [0, 1, 2, 3].map(|id| wire.handle_packet(packet(id, 700), us(0)).is_ok());
-    assert_eq!(taken, [true, true, false, false]);
+    let mut refused = Vec::new();
+    (0..4).for_each(|id| wire.handle_packet(packet(id, 700), us(0), |packet, _| refused.push(packet.id)));
+    assert_eq!(refused, [2, 3]);
     assert_eq!(run(&mut wire).len(), 2, "one leaves and arrives");
     assert_eq!((wire.poll_timeout(), wire.held().count(), wire.queued()), (None, 1, 0));
 }
@@ -284,7 +287,7 @@ fn packets_leave_with_the_opportunities_of_a_trace() {
                 sent.extend(if let Output::Sent(packet) = output { Some((packet.id, due)) } else { None });
             }
         }
-        wire.handle_packet(packet(id, octets), us(at)).expect("the queue has room");
+        wire.handle_packet(packet(id, octets), us(at), |_, _| panic!("the queue has room"));
     }
     sent.extend(run(&mut wire).into_iter().filter_map(|(at, output)| match output {
         Output::Sent(packet) => Some((packet.id, at)),
@@ -299,7 +302,7 @@ fn packets_leave_with_the_opportunities_of_a_trace() {
 fn an_idle_trace_has_no_timer() {
     let mut wire = wire_with_opportunities(&(1..=100_000).collect::<Vec<_>>());
     assert_eq!(wire.poll_timeout(), None);
-    wire.handle_packet(packet(0, 1_500), us(99_999_500)).expect("idle");
+    wire.handle_packet(packet(0, 1_500), us(99_999_500), |_, _| panic!("idle"));
     assert_eq!(run(&mut wire).iter().map(|(at, _)| *at).collect::<Vec<_>>(), [us(100_000_000), us(100_003_000)]);
     assert_eq!(wire.poll_timeout(), None);
 }
@@ -325,7 +328,7 @@ proptest! {
             }
             now = next;
             let expires = lifetime.map(|lifetime| now + Duration::from_micros(lifetime));
-            refused += usize::from(wire.handle_packet(Packet { id, octets, expires }, now).is_err());
+            wire.handle_packet(Packet { id, octets, expires }, now, |_, _| refused += 1);
             let counters = *wire.counters();
             prop_assert_eq!(counters.sent - counters.delivered, wire.in_flight().count() as u64);
         }

@@ -10,6 +10,7 @@ use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Payload, QueueSpace};
+use hopcast_radio::queue::Reason;
 use hopcast_wire::ecn::Ecn;
 
 use super::sdu::Sdu;
@@ -49,20 +50,24 @@ impl Access {
         Self { up: Wire::new(up, random_up), down: Wire::new(down, random_down), is_up_unlimited, passed }
     }
 
-    /// Accepts a packet of the host; returns it if the queue is full.
-    ///
-    /// # Errors
-    /// The packet.
-    pub(crate) fn handle_transmit(&mut self, transmit: Transmit, now: Instant) -> Result<(), Transmit> {
-        self.up.handle_packet(transmit, now)
+    /// Takes a packet of the host, and hands `dropped` what has no place for it.
+    pub(crate) fn handle_transmit(
+        &mut self,
+        transmit: Transmit,
+        now: Instant,
+        mut dropped: impl FnMut(Transmit, DropCause),
+    ) {
+        self.up.handle_packet(transmit, now, |transmit, reason| dropped(transmit, cause(reason)));
     }
 
-    /// Accepts a packet from an interface; returns it if the queue is full.
-    ///
-    /// # Errors
-    /// The packet.
-    pub(crate) fn handle_received(&mut self, received: Received, now: Instant) -> Result<(), Received> {
-        self.down.handle_packet(received, now)
+    /// Takes a packet from an interface, and hands `dropped` what has no place for it.
+    pub(crate) fn handle_received(
+        &mut self,
+        received: Received,
+        now: Instant,
+        mut dropped: impl FnMut(Received, DropCause),
+    ) {
+        self.down.handle_packet(received, now, |received, reason| dropped(received, cause(reason)));
     }
 
     /// The instant of [`Self::poll_timeout`] has come, or has passed.
@@ -185,6 +190,15 @@ macro_rules! as_its_unit {
 
 as_its_unit!(Transmit, Received);
 
+/// The cause of a drop for which a queue gives this reason.
+fn cause(reason: Reason) -> DropCause {
+    match reason {
+        Reason::Full => DropCause::QueueFull,
+        Reason::Management => DropCause::QueueManagement,
+        Reason::Expired => DropCause::Expired,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,9 +271,9 @@ mod tests {
     fn the_interfaces_share_the_rate_of_a_direction_and_the_directions_do_not() {
         let mut access = access(slow(9, 0.0), slow(9, 0.0));
         for interface in [0, 1, 0] {
-            access.handle_transmit(transmit(interface), ms(0)).expect("there is room");
+            access.handle_transmit(transmit(interface), ms(0), |_, _| panic!("there is room"));
         }
-        access.handle_received(received(1), ms(0)).expect("there is room");
+        access.handle_received(received(1), ms(0), |_, _| panic!("there is room"));
         assert_eq!((access.outgoing().count(), access.incoming().count(), access.queued()), (3, 1, 2));
         assert_eq!(run(&mut access), [(15, "in", 1), (15, "out", 0), (25, "out", 1), (35, "out", 0)]);
     }
@@ -267,10 +281,15 @@ mod tests {
     #[test]
     fn a_full_queue_returns_packets_and_a_loss_is_told() {
         let mut access = access(slow(1, 0.0), slow(1, 1.0));
-        let accepted = [0, 1, 2].map(|interface| access.handle_transmit(transmit(interface), ms(0)).is_ok());
-        assert_eq!(accepted, [true, true, false]);
+        let mut refused = Vec::new();
+        for interface in [0, 1, 2] {
+            access.handle_transmit(transmit(interface), ms(0), |transmit, cause| {
+                refused.push((transmit.hop.interface, cause));
+            });
+        }
+        assert_eq!(refused, [(2, DropCause::QueueFull)]);
         assert!(access.is_any_queue_large());
-        access.handle_received(received(0), ms(0)).expect("there is room");
+        access.handle_received(received(0), ms(0), |_, _| panic!("there is room"));
         assert_eq!(run(&mut access), [(10, "missed", 0), (15, "out", 0), (25, "out", 1)]);
     }
 
@@ -279,7 +298,7 @@ mod tests {
         let unlimited = Config::constant(f64::INFINITY, Duration::from_millis(7), 50, 0.0);
         let mut access = access(unlimited.clone(), unlimited);
         for interface in [0, 1] {
-            access.handle_transmit(transmit(interface), ms(3)).expect("there is room");
+            access.handle_transmit(transmit(interface), ms(3), |_, _| panic!("there is room"));
         }
         let space = |access: &Access, places| access.space(QueueSpace::shared(places)).places;
         assert_eq!([50, 2, 1, 0].map(|places| space(&access, places)), [48, 0, 0, 0]);
@@ -293,7 +312,7 @@ mod tests {
         let space = |access: &Access, places| access.space(QueueSpace::shared(places)).places;
         assert_eq!([50, 1, 0].map(|places| space(&access, places)), [3, 3, 0]);
         for _ in 0..4 {
-            access.handle_transmit(transmit(0), ms(0)).expect("there is room");
+            access.handle_transmit(transmit(0), ms(0), |_, _| panic!("there is room"));
         }
         assert_eq!(space(&access, 50), 0);
     }

@@ -34,9 +34,10 @@ impl Hosts {
     #[cold]
     fn receive_through_access(&mut self, host: u32, sdu: &Rc<Sdu>, from: Neighbour, now: Instant) -> bool {
         let Some(access) = self.access_mut(host) else { return self.deliver(host, sdu, from, now) };
-        if let Err(received) = access.handle_received(Received { from, sdu: Rc::clone(sdu) }, now) {
-            self.miss(host, &received, DropCause::QueueFull, now);
-        }
+        let mut missed = Vec::new();
+        let received = Received { from, sdu: Rc::clone(sdu) };
+        access.handle_received(received, now, |received, cause| missed.push((received, cause)));
+        missed.into_iter().for_each(|(received, cause)| self.miss(host, &received, cause, now));
         true
     }
 
@@ -91,9 +92,8 @@ fn poll_output_through_access(
             return Some(transmit);
         }
         let transmit = host.poll_output(|interface, priority| access.space(room(interface, priority)), context)?;
-        if let Err(transmit) = access.handle_transmit(transmit, context.now) {
-            drop_at_access(host, transmit, DropCause::QueueFull, context);
-        }
+        let now = context.now;
+        access.handle_transmit(transmit, now, |transmit, cause| drop_at_access(host, transmit, cause, context));
     }
 }
 

@@ -51,7 +51,7 @@ use super::error::ScenarioError;
 use super::explain::{Explained, Ledger};
 use super::model::Scenario;
 use super::profile::{Profile, STANDARD};
-use super::quantity::Time;
+use super::quantity::{Size, Time};
 use super::read::Later;
 
 /// A scenario: what hopcast simulates, and for how long.
@@ -161,6 +161,11 @@ impl Resolver<'_> {
         let expected = Some(expected.into()).filter(|text| !text.is_empty());
         self.errors.push(self.ledger.tree.error(&path, problem, expected));
     }
+}
+
+/// A size of a packet or less in bytes. The schema keeps such sizes below 1 MB.
+fn bytes(size: Size) -> u32 {
+    size.0 as u32
 }
 
 /// A word of the vocabulary as it is spelled in files.

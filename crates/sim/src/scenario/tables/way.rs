@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::super::LinkTrace;
 use super::super::declare::{computed, is, nothing};
-use super::super::quantity::{Rates, Shares, Steps as Given, Time, Times};
+use super::super::quantity::{Rates, Shares, Size, Steps as Given, Time, Times};
 use super::super::traces::Traces;
-use super::{Resolver, word};
+use super::{Resolver, bytes, word};
 use crate::wired::{Capacity, Config, Opportunities, SteppedRate, Steps};
 use hopcast_protocols::time::Duration;
-use hopcast_radio::queue::{CoDelConfig, Discipline, DualPi2Config};
+use hopcast_radio::queue::{CoDelConfig, Discipline, DualPi2Config, FqCoDelConfig, PieConfig};
 
 /// File that says how a wire changes in time: a packet-delivery trace of Mahimahi, or a table of rate, delay and loss.
 #[derive(Clone, Deserialize, JsonSchema)]
@@ -43,16 +43,19 @@ pub(super) struct Queue {
     /// Queue discipline: the packet that is dropped or marked, and when.
     #[schemars(extend("x-default" = is("drop-tail", "as in ns-2 (DropTail)")))]
     discipline: WireDiscipline,
-    /// Whether the queue marks packets that can be marked (ECN, RFC 3168) instead of dropping them, for `codel`. With
-    /// `drop-tail`, packets that have waited for `target` are marked. `dualpi2` always marks.
+    /// Whether the queue marks packets that can be marked (ECN, RFC 3168) instead of dropping them, for `codel`, `fq-codel` and
+    /// `pie`. With `drop-tail`, packets that have waited for `target` are marked. `dualpi2` always marks.
     #[schemars(extend("x-default" = is(false, "a queue that only drops")))]
     ecn: bool,
-    /// Acceptable wait in the queue, for `codel`, `dualpi2`, and `drop-tail` with `ecn`.
-    #[schemars(extend("minimum" = 1e-6, "maximum" = 10, "x-default" = computed("5 ms (RFC 8289, section 4); 15 ms for `dualpi2` (RFC 9332, appendix A.1)")))]
+    /// Acceptable wait in the queue, for `codel`, `fq-codel`, `pie`, `dualpi2`, and `drop-tail` with `ecn`.
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 10, "x-default" = computed("5 ms (RFC 8289, section 4); 15 ms for `pie` (RFC 8033, section 4.2) and `dualpi2` (RFC 9332, appendix A.1)")))]
     target: Option<Time>,
-    /// Time for which packets must have waited longer than `target` before the queue drops one, for `codel`.
+    /// Time for which packets must have waited longer than `target` before the queue drops one, for `codel` and `fq-codel`.
     #[schemars(extend("minimum" = 1e-6, "maximum" = 100, "x-default" = computed("100 ms (RFC 8289, section 4)")))]
     interval: Option<Time>,
+    /// Amount that each flow may send in its turn, IP headers included, for `fq-codel`.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = computed("1514 B (RFC 8290, section 5.2)")))]
+    quantum: Option<Size>,
 }
 
 /// Queue discipline of a wire.
@@ -63,6 +66,10 @@ enum WireDiscipline {
     DropTail,
     /// Controlled delay, RFC 8289: the queue also drops its oldest packet while packets wait too long.
     Codel,
+    /// Flow queues with controlled delay, RFC 8290: flows take turns, and each queue is kept short.
+    FqCodel,
+    /// Proportional integral controller, RFC 8033: packets are dropped as they come, with a probability that follows the wait.
+    Pie,
     /// Two queues with coupled marking, RFC 9332: one for scalable transports (L4S), which is served first, one for all others.
     Dualpi2,
 }
@@ -178,11 +185,13 @@ impl Resolver<'_> {
     pub(super) fn wire_queue(&mut self, path: &[&str], queue: &Queue) -> (u32, Discipline) {
         let at = |key| [path, &["queue", key]].concat();
         let steps = queue.ecn && queue.discipline == WireDiscipline::DropTail;
-        let controlled = queue.discipline == WireDiscipline::Codel;
+        let fair = queue.discipline == WireDiscipline::FqCodel;
+        let controlled = fair || queue.discipline == WireDiscipline::Codel;
         let has_target = queue.discipline != WireDiscipline::DropTail || steps;
         for (key, is_given, in_use, of) in [
-            ("target", queue.target.is_some(), has_target, "\"codel\" or \"dualpi2\", or ecn"),
-            ("interval", queue.interval.is_some(), controlled, "\"codel\""),
+            ("target", queue.target.is_some(), has_target, "\"codel\", \"fq-codel\", \"pie\" or \"dualpi2\", or ecn"),
+            ("interval", queue.interval.is_some(), controlled, "\"codel\" or \"fq-codel\""),
+            ("quantum", queue.quantum.is_some(), fair, "\"fq-codel\""),
         ] {
             if is_given && !in_use {
                 let problem = format!("is not a parameter of {}", word(&queue.discipline));
@@ -205,7 +214,12 @@ impl Resolver<'_> {
                 let target = read("target", queue.target, DualPi2Config::default().target, source);
                 Discipline::DualPi2(DualPi2Config { target: target.into() })
             }
-            WireDiscipline::Codel => {
+            WireDiscipline::Pie => {
+                let default = PieConfig::default();
+                let target = read("target", queue.target, default.target, "default: RFC 8033, section 4.2");
+                Discipline::Pie(PieConfig { target: target.into(), ecn: queue.ecn, ..default })
+            }
+            WireDiscipline::Codel | WireDiscipline::FqCodel => {
                 let target = read("target", queue.target, default.target, rfc_8289);
                 let interval = read("interval", queue.interval, default.interval, rfc_8289);
                 if target.0 >= interval.0 {
@@ -214,7 +228,16 @@ impl Resolver<'_> {
                     self.report(&at("target"), problem, expected);
                 }
                 let [target, interval] = [target.into(), interval.into()];
-                Discipline::CoDel(CoDelConfig { target, interval, ecn: queue.ecn, ..default })
+                let codel = CoDelConfig { target, interval, ecn: queue.ecn, ..default };
+                if fair {
+                    let default = FqCoDelConfig::default();
+                    let quantum = self.ledger.pick(&at("quantum"), queue.quantum, || {
+                        (Size(default.quantum.into()), "default: quantum (RFC 8290, section 5.2)".into())
+                    });
+                    Discipline::FqCoDel(FqCoDelConfig { codel, quantum: bytes(quantum), ..default })
+                } else {
+                    Discipline::CoDel(codel)
+                }
             }
         };
         (queue.packets, discipline)

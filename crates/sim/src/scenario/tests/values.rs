@@ -11,7 +11,7 @@ use hopcast_radio::errors::thermal_noise;
 use hopcast_radio::mac::AccessRules;
 use hopcast_radio::phy::{DataRate, Standard, TxVector};
 use hopcast_radio::propagation::{FreeSpace, TwoRayGround};
-use hopcast_radio::queue::{CoDelConfig, Discipline, DualPi2Config, FqCoDelConfig};
+use hopcast_radio::queue::{CoDelConfig, Discipline, DualPi2Config, FqCoDelConfig, Mac80211Config, PieConfig};
 
 use super::model::*;
 use super::*;
@@ -475,6 +475,19 @@ fn queues_are_read() {
     assert_eq!(discipline(&[dual]), Discipline::DualPi2(DualPi2Config::default()));
     let expected = DualPi2Config { target: Duration::from_millis(1) };
     assert_eq!(discipline(&[dual, "radio.queue.target=1 ms"]), Discipline::DualPi2(expected));
+    let expected = PieConfig { target: Duration::from_millis(20), ecn: true, ..PieConfig::default() };
+    let pie = r#"radio.queue={ discipline = "pie", target = "20 ms", ecn = true }"#;
+    assert_eq!(discipline(&[pie]), Discipline::Pie(expected));
+    assert_eq!(discipline(&[r#"radio.queue.discipline="pie""#]), Discipline::Pie(PieConfig::default()));
+    let fair = r#"radio.queue.discipline="mac80211""#;
+    let expected = Mac80211Config::default();
+    assert_eq!(discipline(&[fair]), Discipline::Mac80211(expected.without_aggregation()));
+    assert_eq!(discipline(&[fair, "radio.standard=802.11n"]), Discipline::Mac80211(expected));
+    let expected = Mac80211Config { quantum: 1514, aggregate_packets: 128, ..expected };
+    let set = [fair, "radio.standard=802.11ax", "radio.queue.quantum=1514 B"];
+    assert_eq!(discipline(&set), Discipline::Mac80211(expected));
+    let places = |set: &[&str]| load(SMALL, set).scenario.radio.mac.queue_packets;
+    assert_eq!([places(&[fair]), places(&[fair, "radio.queue.packets=99"])], [8192, 99]);
 }
 
 #[test]

@@ -23,11 +23,9 @@ use serde::{Deserialize, Serialize};
 use super::super::declare::{computed, is};
 use super::super::model;
 use super::super::profile::Profile;
-use super::super::quantity::{
-    Frequency, Level, LevelOrOff, Power, Rate, RateChoice, RtsThreshold, Size, SizeOrNone, Time,
-};
+use super::super::quantity::{Frequency, Level, LevelOrOff, Power, Rate, RateChoice, RtsThreshold, SizeOrNone, Time};
 use super::super::read::Later;
-use super::Resolver;
+use super::{Resolver, bytes};
 use aggregation::Aggregation;
 use association::Association;
 pub(super) use nodes::NodeRadio;
@@ -209,8 +207,8 @@ impl Resolver<'_> {
         let protection = self.protection(radio, phy, basic_rate, association.is_some());
         let (rts_threshold, rts_duration) = self.rts_threshold(radio, standard);
         let mtu = radio.mtu.0.map(bytes);
-        let queue_discipline = self.queue_discipline(&radio.queue, mtu);
         let aggregation = self.aggregation(radio.aggregation, standard);
+        let queue_discipline = self.queue_discipline(&radio.queue, mtu, aggregation);
         let edca = self.edca(radio, standard);
         let queue_packets = self.queue_packets(&radio.queue, aggregation);
         let propagation::Resolved { propagation, shadowing, fading } =
@@ -331,9 +329,4 @@ fn controlled_rates(phy: &Phy, shape: Option<Shape>) -> Vec<TxVector> {
     let Some(shape) = shape else { return Vec::new() };
     let is_chosen = |rate: &&TxVector| rate.format().has_shape() && rate.streams() == shape.streams;
     phy.vectors().iter().filter(is_chosen).copied().collect()
-}
-
-fn bytes(size: Size) -> u32 {
-    // The schema keeps sizes of the radio below 1 MB.
-    size.0 as u32
 }
