@@ -415,7 +415,9 @@ fn look_for_faults(capture: &str) {
         assert!(output.status.success(), "{}", stderr(&output));
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    assert_eq!(tshark("_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0"), "");
+    // Linux sends 0xffff where the sum of a segment is zero, for TCP as for UDP (skb_checksum_help); tshark calls that wrong.
+    let wrong = "tcp.checksum.status == 0 && tcp.checksum != 0xffff";
+    assert_eq!(tshark(&format!("_ws.malformed || ip.checksum.status == 0 || ({wrong})")), "");
     let right = tshark("tcp.checksum.status == 1").lines().count();
     assert!(right > 2_000, "{right} segments were looked at");
 }
