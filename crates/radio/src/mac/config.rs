@@ -9,7 +9,7 @@ use super::edca::EdcaParameters;
 use crate::frame::StationId;
 use crate::phy::{ModulationClass, Phy, TxVector};
 use crate::queue::Discipline;
-use crate::rate::Algorithm;
+use crate::rate::{Algorithm, Candidate};
 
 /// Parameters of a station's MAC.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Config {
     pub rate_control: Algorithm,
     /// The rates that rate control chooses from; empty: all of the standard's. Not meaningful if the rate is fixed.
     pub rates: Vec<TxVector>,
+    /// How frames at these rates are received, in ascending order, for [`Algorithm::Ideal`]; empty otherwise.
+    pub candidates: Arc<[Candidate]>,
     /// Receivers that understand only DSSS and HR/DSSS, in order: stations of 802.11b in an 802.11g network. Data to them
     /// go at DSSS rates: the highest that does not exceed the fixed rate, or those among [`Self::rates`], or all of the
     /// standard's if there are none among them.
@@ -106,6 +108,7 @@ impl Config {
             phy,
             rate_control: Algorithm::Fixed(data_rate),
             rates: Vec::new(),
+            candidates: Arc::default(),
             dsss_receivers: Arc::default(),
             basic_rates: Arc::default(),
             seed: 1,

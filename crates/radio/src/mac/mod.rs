@@ -42,6 +42,8 @@ use crate::aggregate::Body;
 pub use crate::frame::{Frame, FrameKind, Header, Payload, StationId};
 use crate::phy::{Phy, TxVector};
 use crate::queue::Reason;
+use crate::rate::Algorithm;
+use crate::units::Power;
 use access_function::AccessFunction;
 pub use aggregation::Aggregation;
 use block_ack::BlockAcks;
@@ -273,6 +275,16 @@ impl<P: Payload> Dcf<P> {
     /// Makes [`Output::Overheard`] report packets between other stations from now on.
     pub fn set_promiscuous(&mut self) {
         self.is_promiscuous = true;
+    }
+
+    /// Whether [`Self::handle_power`] is of use.
+    pub fn learns_power(&self) -> bool {
+        self.config.rate_control == Algorithm::Ideal
+    }
+
+    /// The latest frame of this station to `receiver` comes there with `power`; zero if not at all.
+    pub fn handle_power(&mut self, receiver: StationId, power: Power) {
+        self.rates.on_power(receiver, power);
     }
 
     /// Takes all packets for `receiver` out of the interface queue, the oldest first. The frame in hand stays.

@@ -8,6 +8,7 @@ use super::Config;
 use crate::frame::{FrameKind, StationId};
 use crate::phy::{ModulationClass, Phy, TxVector};
 use crate::rate::{Algorithm, RateControl};
+use crate::units::Power;
 
 /// Rates of data frames and of answers.
 #[derive(Clone, Debug)]
@@ -109,6 +110,11 @@ impl Rates {
         if success { control.on_success(receiver, rate) } else { control.on_failure(receiver, rate) }
     }
 
+    /// The latest frame to `receiver` came there with `power`.
+    pub(super) fn on_power(&mut self, receiver: StationId, power: Power) {
+        self.to(receiver).control.on_power(receiver, power);
+    }
+
     /// The answer of another station to a frame at `rate`.
     #[inline]
     pub(super) fn response_to(&mut self, station: StationId, phy: &Phy, rate: TxVector) -> ControlResponse {
@@ -174,7 +180,7 @@ pub fn dsss_rate(phy: &Phy, rate: TxVector) -> TxVector {
 
 impl DataRates {
     fn new(station: StationId, algorithm: Algorithm, rates: &[TxVector], config: &Config) -> Self {
-        let control = RateControl::new(algorithm, config.phy, rates, config.seed, station);
+        let control = RateControl::new(algorithm, config.phy, rates, config.candidates.clone(), config.seed, station);
         let fixed = if let Algorithm::Fixed(rate) = algorithm { Some(rate) } else { None };
         Self { fixed, control }
     }

@@ -196,6 +196,20 @@ impl<P> Medium<P> {
         self.paths.links[first_link as usize..end_link as usize].iter().any(|link| link.receiver == station)
     }
 
+    /// The power with which a transmission that has just begun `now` comes to `station`; zero if it does not reach it.
+    pub fn power_at(&self, id: TransmissionId, station: StationId, now: Instant) -> Power {
+        let Transmission { frame, key, first_link, end_link, .. } = self.transmission(id);
+        let mut links = self.paths.links[*first_link as usize..*end_link as usize].iter();
+        let Some(link) = links.find(|link| link.receiver == station) else { return Power::ZERO };
+        match &self.variation {
+            None => link.power,
+            Some(variation) => {
+                let factors = variation.of(*key, frame.transmitter);
+                link.power.scaled(factors.at(station, now + link.delay))
+            }
+        }
+    }
+
     /// The transmitter's own frame has ended. Returns whether it senses a busy medium.
     pub fn handle_transmitted(&mut self, station: StationId) -> bool {
         self.receivers.on_transmitted(station);

@@ -5,18 +5,23 @@
 //! RTS, which says nothing about the rate of the data.
 
 mod arf;
+mod ideal;
 mod minstrel;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::Instant;
 
 use crate::frame::StationId;
 use crate::phy::{Phy, TxVector};
+use crate::units::Power;
 use arf::Arf;
+pub use ideal::Candidate;
+use ideal::Ideal;
 use minstrel::Minstrel;
 
 /// Rate control algorithm.
@@ -30,6 +35,8 @@ pub enum Algorithm {
     Aarf,
     /// Minstrel, as in MadWifi and Linux before 802.11n: the best rate by measured throughput.
     Minstrel,
+    /// The best rate for the power at which the receiver got the latest frame: what no real station can know.
+    Ideal,
 }
 
 /// The rate control of one station: a state for each receiver.
@@ -39,6 +46,8 @@ pub(crate) struct RateControl {
     phy: Phy,
     /// What is chosen from, ascending.
     rates: Vec<TxVector>,
+    /// How frames at these rates are received, for [`Algorithm::Ideal`].
+    candidates: Arc<[Candidate]>,
     seed: u64,
     station: StationId,
     links: BTreeMap<StationId, Link>,
@@ -49,16 +58,24 @@ pub(crate) struct RateControl {
 enum Link {
     Arf(Arf),
     Minstrel(Box<Minstrel>),
+    Ideal(Ideal),
 }
 
 impl RateControl {
-    /// Chooses among `rates` (all of `phy`, if there are none). The run's `seed` and the `station` name the draws
-    /// of Minstrel.
-    pub(crate) fn new(algorithm: Algorithm, phy: Phy, rates: &[TxVector], seed: u64, station: StationId) -> Self {
+    /// Chooses among `rates` (all of `phy`, if there are none), which `candidates` has in ascending order if they are chosen by power. The run's `seed` and the
+    /// `station` name the draws of Minstrel.
+    pub(crate) fn new(
+        algorithm: Algorithm,
+        phy: Phy,
+        rates: &[TxVector],
+        candidates: Arc<[Candidate]>,
+        seed: u64,
+        station: StationId,
+    ) -> Self {
         let mut rates = if rates.is_empty() { phy.vectors() } else { rates }.to_vec();
         rates.sort_by_key(|rate| rate.data_rate());
         rates.dedup();
-        Self { algorithm, phy, rates, seed, station, links: BTreeMap::new() }
+        Self { algorithm, phy, rates, candidates, seed, station, links: BTreeMap::new() }
     }
 
     /// The rate of the next attempt at the frame in hand, which goes to `receiver`; `retry` attempts have failed.
@@ -66,11 +83,12 @@ impl RateControl {
         if let Algorithm::Fixed(rate) = self.algorithm {
             return rate;
         }
-        let Self { algorithm, phy, rates, seed, station, links } = self;
+        let Self { algorithm, phy, rates, seed, station, links, .. } = self;
         let link = links.entry(receiver).or_insert_with(|| {
             let random = || Stream::new(*seed, Purpose::RateSampling, u64::from(station.0), u64::from(receiver.0));
             match algorithm {
                 Algorithm::Minstrel => Link::Minstrel(Box::new(Minstrel::new(phy, rates, now, random()))),
+                Algorithm::Ideal => Link::Ideal(Ideal::default()),
                 Algorithm::Aarf => Link::Arf(Arf::adaptive(rates.len())),
                 Algorithm::Arf | Algorithm::Fixed(_) => Link::Arf(Arf::new(rates.len())),
             }
@@ -78,7 +96,16 @@ impl RateControl {
         rates[match link {
             Link::Arf(arf) => arf.select(),
             Link::Minstrel(minstrel) => minstrel.select(now, retry),
+            Link::Ideal(ideal) => ideal.select(),
         }]
+    }
+
+    /// The latest frame to `receiver` came there with `power`; zero if not at all.
+    pub(crate) fn on_power(&mut self, receiver: StationId, power: Power) {
+        let Self { algorithm: Algorithm::Ideal, candidates, links, .. } = self else { return };
+        if let Link::Ideal(ideal) = links.entry(receiver).or_insert(Link::Ideal(Ideal::default())) {
+            ideal.on_power(power, candidates);
+        }
     }
 
     /// The attempt at `rate` was acknowledged.
@@ -98,7 +125,7 @@ impl RateControl {
             Some(Link::Arf(arf)) if success => arf.on_success(),
             Some(Link::Arf(arf)) => arf.on_failure(),
             Some(Link::Minstrel(minstrel)) => minstrel.on_report(index_of(&self.rates, rate), success),
-            None => {}
+            Some(Link::Ideal(_)) | None => {}
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Tests of rate control over a synthetic channel with a known best rate.
 
+use std::sync::Arc;
+
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
@@ -21,7 +23,7 @@ struct Link {
 
 impl Link {
     fn control(&self, algorithm: Algorithm) -> RateControl {
-        RateControl::new(algorithm, self.standard.phy(false), &[], 1, ME)
+        RateControl::new(algorithm, self.standard.phy(false), &[], Arc::default(), 1, ME)
     }
 
     /// Sends frames of 1500 bytes from `start` to `end` under DCF, each window of which takes its mean; returns the bytes
@@ -153,9 +155,9 @@ fn each_receiver_has_a_state_of_its_own() {
 #[test]
 fn rates_are_those_given_or_all_of_the_standard() {
     let phy = Standard::Ofdm.phy(false);
-    let mut control = RateControl::new(Algorithm::Arf, phy, &[mbps(24), mbps(6)], 1, ME);
+    let mut control = RateControl::new(Algorithm::Arf, phy, &[mbps(24), mbps(6)], Arc::default(), 1, ME);
     assert_eq!(control.select(PEER, at(0), 0), mbps(24));
-    let mut control = RateControl::new(Algorithm::Fixed(mbps(6)), phy, &[], 1, ME);
+    let mut control = RateControl::new(Algorithm::Fixed(mbps(6)), phy, &[], Arc::default(), 1, ME);
     assert_eq!(control.select(PEER, at(0), 3), mbps(6));
 }
 

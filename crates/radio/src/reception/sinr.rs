@@ -98,6 +98,14 @@ impl Mode {
         self.noise.scaled(self.payload.ratio_for(loss, f64::from(bits))).max(self.least_found())
     }
 
+    /// The share of frames of `bits` that are received at `power` in noise alone.
+    pub fn success(&self, power: Power, bits: u32) -> f64 {
+        if power < self.least_found() {
+            return 0.0;
+        }
+        1.0 - self.payload.frame_error_rate(power.over(self.noise), f64::from(bits))
+    }
+
     /// The least power at which preambles are found in noise alone.
     fn least_found(&self) -> Power {
         self.detection.times(self.noise)

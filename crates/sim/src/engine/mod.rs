@@ -232,6 +232,8 @@ pub struct Engine<U: Upper> {
     expecting: Vec<u32>,
     /// Whether frames are not acknowledged, so that the engine itself detects losses.
     is_unacknowledged: bool,
+    /// Whether a station is to know the power of its frames at their receivers.
+    tells_power: bool,
     upper: U,
     tap: Option<Box<dyn Tap<U::Packet>>>,
     log: Option<Box<dyn FnMut(Event)>>,
@@ -257,6 +259,7 @@ impl<U: Upper> Engine<U> {
         for host in 0..ports.hosts() {
             host_timers.set(wires.len() + host, upper.poll_timeout(host as u32));
         }
+        let tells_power = stations.iter().any(Dcf::learns_power);
         Self {
             now: Instant::START,
             events: 0,
@@ -271,6 +274,7 @@ impl<U: Upper> Engine<U> {
             touched: Vec::with_capacity(8),
             expecting: Vec::new(),
             is_unacknowledged: false,
+            tells_power,
             upper,
             tap: None,
             log: None,
@@ -713,7 +717,13 @@ impl<U: Upper> Engine<U> {
         if self.is_unacknowledged && header.receiver.is_some() {
             return self.transmit_unacknowledged(station, now);
         }
-        if let Some(launch) = self.medium.transmit(header, packet, body, now) {
+        let to = header.receiver;
+        let launch = self.medium.transmit(header, packet, body, now);
+        if let (true, Some(to)) = (self.tells_power, to) {
+            let power = launch.as_ref().map_or(Power::ZERO, |launch| self.medium.power_at(launch.id, to, now));
+            self.stations[station.0 as usize].handle_power(to, power);
+        }
+        if let Some(launch) = launch {
             self.follow(launch);
         }
     }

@@ -18,12 +18,15 @@ pub enum RateChoice {
     Aarf,
     /// Minstrel: by measured throughput.
     Minstrel,
+    /// The best rate for the power at the receiver.
+    Ideal,
     /// Always the modulation and coding scheme of this index.
     Mcs(u8),
 }
 
 impl RateChoice {
-    const WORDS: [(&str, Self); 3] = [("arf", Self::Arf), ("aarf", Self::Aarf), ("minstrel", Self::Minstrel)];
+    const WORDS: [(&str, Self); 4] =
+        [("arf", Self::Arf), ("aarf", Self::Aarf), ("minstrel", Self::Minstrel), ("ideal", Self::Ideal)];
 
     fn word(self) -> Option<&'static str> {
         Self::WORDS.iter().find(|(_, choice)| *choice == self).map(|(word, _)| *word)

@@ -220,7 +220,11 @@ impl Resolver<'_> {
         let by_range = matches!(propagation, model::Propagation::Range(_));
         let around = Surroundings { phy, used, by_range };
         let (tx_power, reception) = self.reception(radio, around);
+        let controlled = controlled_rates(phy, shape, rate_control);
+        let candidates = if controlled.is_empty() { phy.vectors() } else { &controlled };
+        let candidates = self.candidates(rate_control, candidates, (phy, basic_rate), by_range, &reception);
         let mac = Config {
+            candidates,
             rts_threshold,
             rts_duration,
             short_retry_limit: radio.retry_limit.short,
@@ -228,7 +232,7 @@ impl Resolver<'_> {
             queue_packets,
             queue_discipline,
             aggregation,
-            rates: controlled_rates(phy, shape),
+            rates: controlled,
             rules: self.access_rules(),
             ..Config::new(*phy, data_rate)
         };
@@ -324,9 +328,11 @@ impl Resolver<'_> {
     }
 }
 
-/// What rate control chooses from: of 802.11n and later, the schemes over all streams.
-fn controlled_rates(phy: &Phy, shape: Option<Shape>) -> Vec<TxVector> {
+/// What rate control chooses from; empty: all rates. Of 802.11n and later, the schemes over all streams, or over fewer ones too if the
+/// algorithm knows which of them is better.
+fn controlled_rates(phy: &Phy, shape: Option<Shape>, algorithm: Algorithm) -> Vec<TxVector> {
     let Some(shape) = shape else { return Vec::new() };
-    let is_chosen = |rate: &&TxVector| rate.format().has_shape() && rate.streams() == shape.streams;
+    let fewest = if algorithm == Algorithm::Ideal { 1 } else { shape.streams };
+    let is_chosen = |rate: &&TxVector| rate.format().has_shape() && (fewest..=shape.streams).contains(&rate.streams());
     phy.vectors().iter().filter(is_chosen).copied().collect()
 }

@@ -1,8 +1,12 @@
 //! Rates of frames, and protection of those that not all stations understand.
 
-use hopcast_radio::mac::{self, dsss_rate};
+use std::sync::Arc;
+
+use hopcast_radio::mac::{self, control_response_rate, dsss_rate};
 use hopcast_radio::phy::{ModulationClass, Phy, Shape, TxVector};
-use hopcast_radio::rate::Algorithm;
+use hopcast_radio::rate::{Algorithm, Candidate};
+use hopcast_radio::reception::Mode;
+use hopcast_radio::units::Decibel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +50,7 @@ impl Resolver<'_> {
             Some(RateChoice::Arf) => Some(Algorithm::Arf),
             Some(RateChoice::Aarf) => Some(Algorithm::Aarf),
             Some(RateChoice::Minstrel) => Some(Algorithm::Minstrel),
+            Some(RateChoice::Ideal) => Some(Algorithm::Ideal),
             Some(RateChoice::Fixed(_) | RateChoice::Mcs(_)) | None => None,
         };
         let (data_rate, rate_control) = match adaptive {
@@ -76,6 +81,36 @@ impl Resolver<'_> {
             (rate, in_place_of(exceeding, source))
         });
         (data_rate, rate_control, basic_rate)
+    }
+
+    /// How frames at the rates that rate control chooses from are received, and their answers, where it is to know that.
+    pub(super) fn candidates(
+        &mut self,
+        algorithm: Algorithm,
+        rates: &[TxVector],
+        (phy, basic_rate): (&Phy, TxVector),
+        by_range: bool,
+        reception: &model::Reception,
+    ) -> Arc<[Candidate]> {
+        if algorithm != Algorithm::Ideal {
+            return Arc::default();
+        }
+        if by_range || reception.rules != model::Rules::Sinr {
+            let problem = "knows the best rate for a ratio of signal to noise, and thresholds have none";
+            let expected = "reception = \"sinr\" and a propagation with power, or \"minstrel\"";
+            self.report(&["radio", "data_rate"], problem, expected);
+            return Arc::default();
+        }
+        let detection = reception.preamble_detection.map(Decibel);
+        let mode = |vector| Mode::new(vector, reception.noise_figure, detection);
+        let mut rates = rates.to_vec();
+        rates.sort_by_key(|rate| rate.data_rate());
+        rates.dedup();
+        let candidate = |&rate: &TxVector| {
+            let answer = control_response_rate(phy, basic_rate, rate);
+            Candidate { data: mode(rate), answer: mode(answer) }
+        };
+        rates.iter().map(candidate).collect()
     }
 
     pub(super) fn protection(

@@ -1,0 +1,63 @@
+"""Rate control of 802.11n and later on standing links, next to each fixed scheme."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from hopcast import Scenario, ScenarioError, run
+
+SCHEMES = {"802.11n": 8, "802.11ac": 9, "802.11ax": 12}
+"""Of one stream in 20 MHz; 802.11ac has no scheme 9 there."""
+
+
+def goodput(standard: str, metres: float, data_rate: str, streams: int) -> float:
+    """Bit/s over one saturated link of 20 MHz."""
+    radio = {
+        "standard": standard,
+        "band": "5 GHz",
+        "channel": 36,
+        "spatial_streams": streams,
+        "data_rate": data_rate,
+        "propagation": {"model": "log-distance", "exponent": 3.0},
+    }
+    flow = {
+        "name": "f",
+        "from": "n0",
+        "to": "n1",
+        "transport": {"protocol": "udp"},
+        "application": {"kind": "bulk", "packet": 1472},
+    }
+    placement = {"shape": "line", "spacing": metres}
+    scenario = Scenario(
+        duration=1,
+        radio=cast(Any, radio),
+        nodes=[cast(Any, {"name": "n", "count": 2, "socket_buffer": "4 MB", "placement": placement})],
+        flows=[cast(Any, flow)],
+    )
+    return float(run(scenario, threads=1).json()["flows"][0]["goodput_bps"])
+
+
+@pytest.mark.parametrize("standard", SCHEMES)
+def test_ideal_is_as_good_as_the_best_fixed_scheme(standard: str) -> None:
+    for metres in (5, 35, 80, 95):
+        fixed = []
+        for streams in (1, 2):
+            for mcs in range(SCHEMES[standard]):
+                # 802.11n counts the streams.
+                scheme = mcs + 8 * (streams - 1) if standard == "802.11n" else mcs
+                fixed.append(goodput(standard, metres, f"mcs {scheme}", streams))
+        assert max(fixed) > 0
+        assert goodput(standard, metres, "ideal", 2) > 0.99 * max(fixed), f"{metres} m"
+
+
+def test_ideal_needs_a_ratio_of_signal_to_noise() -> None:
+    with pytest.raises(ScenarioError, match="data_rate"):
+        Scenario(
+            duration=1,
+            radio=cast(
+                Any, {"data_rate": "ideal", "propagation": {"model": "range", "receive": 100, "carrier_sense": 200}}
+            ),
+            nodes=[{"name": "n", "count": 2, "placement": {"shape": "line", "spacing": 1}}],
+        )
