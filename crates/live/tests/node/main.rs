@@ -188,20 +188,27 @@ fn garbage_and_replays_change_no_route_and_use_up_no_memory() {
     recorded.truncate(len);
     net.ip(2, &["route", "add", &format!("{}/32", address(1)), "dev", "l2"]);
     let (before, memory) = (net.routes(1), net.memory(1));
-    net.inside(2, || {
-        let socket = UdpSocket::bind("0.0.0.0:0").expect("a port is free");
-        let to = (address(1), 60654);
-        socket.connect(to).expect("it is on the link");
-        let mut garbage = vec![0u8; 1200];
-        for round in 0..40_000u32 {
-            let number = round.wrapping_mul(2_654_435_761);
-            garbage[..4].copy_from_slice(&number.to_be_bytes());
-            // Of the right form, from ever new senders; and what was heard before.
-            garbage[0] = 0x10;
-            let _ = socket.send(&garbage[..100 + (number % 1000) as usize]);
-            let _ = socket.send(&recorded);
-        }
-    });
+    let flood = || {
+        net.inside(2, || {
+            let socket = UdpSocket::bind("0.0.0.0:0").expect("a port is free");
+            let to = (address(1), 60654);
+            socket.connect(to).expect("it is on the link");
+            let mut garbage = vec![0u8; 1200];
+            for round in 0..40_000u32 {
+                let number = round.wrapping_mul(2_654_435_761);
+                garbage[..4].copy_from_slice(&number.to_be_bytes());
+                // Of the right form, from ever new senders; and what was heard before.
+                garbage[0] = 0x10;
+                let _ = socket.send(&garbage[..100 + (number % 1000) as usize]);
+                let _ = socket.send(&recorded);
+            }
+        });
+        let status = net.status(1);
+        let count = |name: &str| status["seals"][name].as_u64().unwrap_or(0);
+        count("unauthentic") > 1000 && count("replayed") + count("unproven") > 1000
+    };
+    // On a machine with other work a router hears little of one flood.
+    assert!((0..10).any(|_| flood()), "{}", net.status(1));
     let status = net.status(1);
     let grown = net.memory(1).saturating_sub(memory);
     let count = |name: &str| status["seals"][name].as_u64().unwrap_or(0);
@@ -210,8 +217,6 @@ fn garbage_and_replays_change_no_route_and_use_up_no_memory() {
         count("unauthentic"),
         count("replayed")
     );
-    assert!(count("unauthentic") > 1000, "{status}");
-    assert!(count("replayed") + count("unproven") > 1000, "{status}");
     assert!(grown < 2048, "{grown} kB");
     assert!(before.contains(&address(0).to_string()));
     let changed = net.routes(1).lines().filter(|line| !before.contains(*line)).map(str::to_owned).collect::<Vec<_>>();
