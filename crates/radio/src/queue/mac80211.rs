@@ -11,7 +11,7 @@
 //! waits in the hardware, which holds few aggregates. Airtime queue limits (AQL) bound what waits there for one station.
 //!
 //! Sources: net/mac80211/tx.c, include/net/fq_impl.h and drivers/net/wireless/ath/ath9k/ of Linux 6.6; T. Høiland-Jørgensen et al., "Ending
-//! the Anomaly", USENIX ATC 2017. Differences: each access category has flows of its own; packets in the hardware count against the limit
+//! the Anomaly", USENIX ATC 2017. Differences: each access category has separate flows; packets in the hardware count against the limit
 //! of packets; a repetition counts again when it is on the air, but not as pending before.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -131,8 +131,8 @@ pub struct Probe {
     pub id: u32,
     /// The rate at which its packets are to leave, in b/s.
     pub rate: u64,
-    /// At least so many packets.
+    /// Least number of packets.
     pub packets: u32,
-    /// At least so many bytes.
+    /// Least number of bytes.
     pub bytes: u32,
 }
