@@ -6,8 +6,29 @@ use hopcast_protocols::random::{Purpose, hash};
 use hopcast_protocols::time::Instant;
 
 use super::Queued;
-use super::codel::{Control, Taken};
-use super::fq_codel::FqCoDelConfig;
+use super::codel::{CoDelConfig, Control, Taken};
+
+/// Parameters of FQ-CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCoDelConfig {
+    /// Of each queue.
+    pub codel: CoDelConfig,
+    /// Number of queues, 1 to 65 535.
+    pub flows: u16,
+    /// Bytes that each queue may send in its turn.
+    pub quantum: u32,
+    /// Largest number of packets dropped at once when the queue is full.
+    pub drop_batch: u32,
+    /// Perturbs the hash that sorts flows into queues; different for each interface and run.
+    pub perturbation: u64,
+}
+
+impl Default for FqCoDelConfig {
+    /// RFC 8290, sections 4.1 and 5.2: 1024 queues, a quantum of 1514 bytes (300 favours small packets), batches of 64.
+    fn default() -> Self {
+        Self { codel: CoDelConfig::default(), flows: 1024, quantum: 1514, drop_batch: 64, perturbation: 0 }
+    }
+}
 
 /// A bounded set of queues, one for each value of a hash of the flow, and others.
 #[derive(Clone, Debug)]

@@ -19,8 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::codel::CoDelConfig;
-use super::flow_queues::{FlowQueues, Turns};
-use super::fq_codel::FqCoDelConfig;
+use super::flow_queues::{FlowQueues, FqCoDelConfig, Turns};
 use super::{Queued, Reason, Traffic};
 use crate::frame::StationId;
 
