@@ -85,7 +85,7 @@ class Transport(TypedDict, total=False):
     min_rto: Quantity
     segment: Quantity
     timestamps: bool
-    variant: Literal["reno", "newreno", "sack", "cubic", "rfc5348", "rfc3448", "rfc4828", "ns-2"]
+    variant: Literal["reno", "newreno", "sack", "cubic", "prague", "rfc5348", "rfc3448", "rfc4828", "ns-2"]
     window: int
     metric: Literal["joint", "idd", "stt", "none"]
 

@@ -1,6 +1,6 @@
 //! What a user sets on a connection.
 
-use super::congestion::{CongestionControl, Cubic, Reno};
+use super::congestion::{CongestionControl, Cubic, Prague, Reno};
 use crate::time::Duration;
 
 /// A family member: what repairs losses, and the congestion control.
@@ -16,6 +16,8 @@ pub enum Variant {
     Sack,
     /// The same with the window of RFC 9438.
     Cubic,
+    /// The same with the window of TCP Prague, ECT(1) and accurate ECN (RFC 9331, RFC 9768), whatever [`Config::ecn`] says.
+    Prague,
 }
 
 impl Variant {
@@ -24,7 +26,7 @@ impl Variant {
         match self {
             Self::Reno => LossRecovery::Reno,
             Self::NewReno => LossRecovery::NewReno,
-            Self::Sack | Self::Cubic => LossRecovery::Sack,
+            Self::Sack | Self::Cubic | Self::Prague => LossRecovery::Sack,
         }
     }
 
@@ -33,6 +35,7 @@ impl Variant {
         match self {
             Self::Reno | Self::NewReno | Self::Sack => Box::new(Reno::new()),
             Self::Cubic => Box::new(Cubic::new()),
+            Self::Prague => Box::new(Prague::new()),
         }
     }
 }

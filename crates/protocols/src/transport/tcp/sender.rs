@@ -1,7 +1,7 @@
 //! The sending half: what may be sent when, retransmission, and window probes.
 
 use super::config::{Config, Elfn};
-use super::congestion::{Ack, CongestionControl};
+use super::congestion::{Ack, CongestionControl, Marks};
 use super::recovery::{Duplicate, Progress, Recovery, saturate};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
@@ -317,6 +317,18 @@ impl Sender {
         }
         self.congestion.on_marked(self.flight_size(self.sent - self.una), now);
         true
+    }
+
+    /// An acknowledgement of `acked` new bytes with accurate feedback; `marked` bytes were marked since the last one. Returns whether the
+    /// window was reduced.
+    pub(super) fn on_marks(&mut self, acked: u64, marked: u64, now: Instant) -> bool {
+        self.congestion.on_marks(&Marks {
+            acked: saturate(acked),
+            marked: saturate(marked),
+            smoothed_rtt: self.rtt.smoothed(),
+            is_recovering: self.recovery.is_recovering(),
+            now,
+        })
     }
 
     /// Whether fast recovery is under way.

@@ -5,9 +5,11 @@
 //! large the window is. All amounts are bytes.
 
 mod cubic;
+mod prague;
 mod reno;
 
 pub(super) use cubic::Cubic;
+pub(super) use prague::Prague;
 pub(super) use reno::Reno;
 
 use core::fmt;
@@ -38,6 +40,19 @@ pub trait CongestionControl: fmt::Debug + Send {
         self.on_recovered(u32::MAX, now);
     }
 
+    /// An acknowledgement with accurate feedback (RFC 9768) has come, before [`on_ack`](Self::on_ack) if it acknowledges new data.
+    /// Returns whether the window was reduced. Only where [`is_scalable`](Self::is_scalable).
+    fn on_marks(&mut self, marks: &Marks) -> bool {
+        let _ = marks;
+        false
+    }
+
+    /// Whether it reacts to marks as L4S asks (RFC 9331, section 4.3): segments then leave as ECT(1), and the connection asks its peer
+    /// for accurate feedback.
+    fn is_scalable(&self) -> bool {
+        false
+    }
+
     /// The retransmission timer ran out with `flight` bytes outstanding, at most [`window`](Self::window); `first` unless
     /// it did so already for the same data.
     fn on_timeout(&mut self, flight: u32, first: bool, now: Instant);
@@ -50,6 +65,21 @@ pub trait CongestionControl: fmt::Debug + Send {
 
     /// The slow start threshold in bytes; [`u32::MAX`] before the first loss.
     fn slow_start_threshold(&self) -> u32;
+}
+
+/// What an acknowledgement tells of marks.
+#[derive(Clone, Copy, Debug)]
+pub struct Marks {
+    /// Bytes that it acknowledges for the first time.
+    pub acked: u32,
+    /// Bytes that were marked since the last acknowledgement, in whole segments.
+    pub marked: u32,
+    /// The smoothed round-trip time, once measured.
+    pub smoothed_rtt: Option<Duration>,
+    /// Whether fast recovery is under way.
+    pub is_recovering: bool,
+    /// When it arrived.
+    pub now: Instant,
 }
 
 /// An acknowledgement of new data.

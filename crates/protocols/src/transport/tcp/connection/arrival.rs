@@ -14,20 +14,20 @@ const CHALLENGE_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Connection {
     /// Section 3.10.7.2.
-    pub(super) fn handle_in_listen(&mut self, segment: &Segment, now: Instant) {
+    pub(super) fn handle_in_listen(&mut self, segment: &Segment, ecn: Ecn, now: Instant) {
         if segment.flags.contains(Flags::RST) {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
             self.reply = reset_for(segment);
         } else if segment.flags.contains(Flags::SYN) {
-            self.take_syn(segment, now);
+            self.take_syn(segment, ecn, now);
             self.state = State::SynReceived;
         }
     }
 
     /// Section 3.10.7.3.
-    pub(super) fn handle_in_syn_sent(&mut self, segment: &Segment, now: Instant) {
+    pub(super) fn handle_in_syn_sent(&mut self, segment: &Segment, ecn: Ecn, now: Instant) {
         let ack = segment.flags.contains(Flags::ACK);
         // The only acceptable number acknowledges the SYN, once it was sent; no data goes with it.
         let acceptable = self.sender.sent() == 1 && segment.ack == self.own.number(1);
@@ -45,7 +45,7 @@ impl Connection {
         if !segment.flags.contains(Flags::SYN) {
             return;
         }
-        self.take_syn(segment, now);
+        self.take_syn(segment, ecn, now);
         if ack {
             let echoed = self.echoed(segment, now);
             self.sender.on_ack(1, false, echoed, core::iter::empty(), now);
@@ -180,6 +180,11 @@ impl Connection {
         if self.ecn.is_echo(segment) {
             self.handle_echo(ack, now);
         }
+        if self.state == State::SynReceived && segment.payload_len == 0 {
+            self.ecn.on_handshake_end(segment);
+        } else if self.ecn.is_accurate() {
+            self.handle_marks(segment, ack - una, now);
+        }
         let acked = self.sender.on_ack(ack, bare, self.echoed(segment, now), blocks, now);
         self.statistics.duplicate_acks += u64::from(acked.is_duplicate);
         self.statistics.fast_retransmits += u64::from(acked.is_loss);
@@ -196,6 +201,15 @@ impl Connection {
     fn handle_echo(&mut self, ack: u64, now: Instant) {
         self.sender.hold_window();
         if self.ecn.reduces(ack, self.sender.sent()) && self.sender.on_marked(now) {
+            self.statistics.ecn_reductions += 1;
+        }
+    }
+
+    /// An acknowledgement of `acked` new bytes says how many packets were marked.
+    fn handle_marks(&mut self, segment: &Segment, acked: u64, now: Instant) {
+        let size = u64::from(self.sender.segment()).max(1);
+        let marked = self.ecn.marked(segment, acked.div_ceil(size));
+        if self.sender.on_marks(acked, marked * size, now) {
             self.statistics.ecn_reductions += 1;
         }
     }

@@ -34,7 +34,7 @@ impl Connection {
         Segment {
             seq: self.own.number(self.sender.bare_position()),
             ack: self.peer.number(ack),
-            flags: Flags::ACK | self.ecn.depart(false),
+            flags: Flags::ACK | self.ecn.depart(false, false),
             window,
             options: self.with_blocks(Options::new(self.stamps(now)), usize::MAX),
             ..Segment::default()
@@ -60,8 +60,13 @@ impl Connection {
         if synchronized {
             flags = flags | Flags::ACK;
         }
-        let notification = self.ecn.depart(is_new);
-        flags = flags | if chunk.syn { self.ecn.syn_flags(synchronized) } else { notification };
+        flags = flags
+            | if chunk.syn {
+                self.ecn.depart_syn();
+                self.ecn.syn_flags(synchronized)
+            } else {
+                self.ecn.depart(is_new, chunk.len > 0)
+            };
         let mut options = Options::new(self.stamps(now));
         if chunk.syn {
             // `Config::clamped` keeps the segment within 16 bits.

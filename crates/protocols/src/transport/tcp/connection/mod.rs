@@ -8,7 +8,7 @@ use core::fmt;
 
 pub use self::departure::reset_for;
 use super::congestion::CongestionControl;
-use super::ecn::Notification;
+use super::ecn::{Feedback, Notification};
 use super::receiver::Receiver;
 use super::segment::Sequence;
 use super::sender::{Expired, Sender};
@@ -211,6 +211,11 @@ impl Connection {
 
     fn new(config: Config, initial_sequence: u32, state: State, congestion: Box<dyn CongestionControl>) -> Self {
         let config = config.clamped();
+        let feedback = match (congestion.is_scalable(), config.ecn) {
+            (true, _) => Feedback::Accurate,
+            (false, true) => Feedback::Classic,
+            (false, false) => Feedback::None,
+        };
         Self {
             state,
             passive: state == State::Listen,
@@ -225,7 +230,7 @@ impl Connection {
             closing: false,
             time_wait: None,
             reply: None,
-            ecn: Notification::new(config.ecn),
+            ecn: Notification::new(feedback),
             events: Events::default(),
             blocked: false,
             challenges: (Instant::START, 0),
@@ -249,8 +254,8 @@ impl Connection {
         self.statistics.data_segments_received += u64::from(segment.payload_len > 0);
         match self.state {
             State::Closed => self.reply = reset_for(segment),
-            State::Listen => self.handle_in_listen(segment, now),
-            State::SynSent => self.handle_in_syn_sent(segment, now),
+            State::Listen => self.handle_in_listen(segment, ecn, now),
+            State::SynSent => self.handle_in_syn_sent(segment, ecn, now),
             _ => self.handle_synchronized(segment, ecn, now),
         }
     }

@@ -7,6 +7,8 @@ use super::super::{LossRecovery, Options, Segment};
 use super::{CloseReason, Connection, State};
 use crate::time::Instant;
 
+use hopcast_wire::ecn::Ecn;
+
 /// MSS of a peer that does not state one (RFC 9293, section 3.7.1, for IPv4).
 const DEFAULT_MSS: u32 = 536;
 /// Largest shift that is honoured (RFC 7323, section 2.3).
@@ -23,7 +25,7 @@ impl Connection {
     }
 
     /// The peer's SYN: its numbers, its options, its window, which is never scaled here.
-    pub(super) fn take_syn(&mut self, segment: &Segment, now: Instant) {
+    pub(super) fn take_syn(&mut self, segment: &Segment, ecn: Ecn, now: Instant) {
         let options = &segment.options;
         self.peer = Sequence::new(segment.seq);
         self.peer_shift = options.window_scale().map(|shift| shift.min(MAX_SHIFT));
@@ -32,7 +34,7 @@ impl Connection {
         let sack = self.wants_sack() && options.is_sack_permitted();
         self.receiver.on_syn(self.peer_shift.is_some(), sack);
         self.sender.negotiate_sack(sack);
-        self.ecn.on_syn(segment.flags);
+        self.ecn.on_syn(segment.flags, ecn);
         if stamps.is_some() {
             self.sender.rtt.set_granularity(timestamps::TICK);
         }

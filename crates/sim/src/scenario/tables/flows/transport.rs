@@ -107,6 +107,8 @@ enum Variant {
     Sack,
     /// Selective acknowledgements, and the congestion window of CUBIC (RFC 9438).
     Cubic,
+    /// Selective acknowledgements, and TCP Prague for L4S: data leaves as ECT(1), and feedback is accurate (RFC 9331, RFC 9768).
+    Prague,
 }
 
 impl From<Variant> for tcp::Variant {
@@ -116,6 +118,7 @@ impl From<Variant> for tcp::Variant {
             Variant::Newreno => Self::NewReno,
             Variant::Sack => Self::Sack,
             Variant::Cubic => Self::Cubic,
+            Variant::Prague => Self::Prague,
         }
     }
 }
