@@ -52,6 +52,23 @@ def test_ideal_is_as_good_as_the_best_fixed_scheme(standard: str) -> None:
         assert goodput(standard, metres, "ideal", 2) > 0.99 * max(fixed), f"{metres} m"
 
 
+@pytest.mark.parametrize("standard", SCHEMES)
+def test_minstrel_ht_comes_close_to_ideal(standard: str) -> None:
+    for streams in (1, 2):
+        for metres in (5, 35, 65, 90):
+            found = goodput(standard, metres, "minstrel-ht", streams)
+            assert found > 0.9 * goodput(standard, metres, "ideal", streams), f"{metres} m, {streams} streams"
+
+
+def test_minstrel_ht_is_for_newer_standards() -> None:
+    with pytest.raises(ScenarioError, match="minstrel-ht"):
+        Scenario(
+            duration=1,
+            radio=cast(Any, {"standard": "802.11a", "data_rate": "minstrel-ht"}),
+            nodes=[{"name": "n", "count": 2, "placement": {"shape": "line", "spacing": 1}}],
+        )
+
+
 def test_ideal_needs_a_ratio_of_signal_to_noise() -> None:
     with pytest.raises(ScenarioError, match="data_rate"):
         Scenario(

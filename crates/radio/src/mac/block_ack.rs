@@ -201,7 +201,8 @@ impl<P: Payload> Dcf<P> {
         let Some(mut originator) = self.access_function.originator.take() else { return true };
         let Some(head) = self.access_function.current() else { return true };
         let mut room = originator.begin(head, &self.config.phy, time);
-        if originator.add_outstanding(&mut room) {
+        let is_alone = receiver.is_some_and(|receiver| self.rates.is_sample(receiver));
+        if !is_alone && originator.add_outstanding(&mut room) {
             while let (Some(receiver), Some(priority)) = (receiver, priority)
                 && room.admits(self.sequences.peek(receiver, priority))
                 && let Some(mpdu) = self.next_mpdu(receiver, priority, &room, originator.limits.amsdu, now)
@@ -321,6 +322,7 @@ impl<P: Payload> Dcf<P> {
         let mut acknowledged = 0;
         if is_its {
             let head = self.access_function.take_current();
+            let sent = originator.in_flight() as u32;
             let rated = head.as_ref().and_then(|head| head.receiver.map(|receiver| (receiver, head.rate)));
             let outputs = &mut self.outputs;
             acknowledged = originator.settle(
@@ -330,7 +332,7 @@ impl<P: Payload> Dcf<P> {
                 |mpdu| mpdu.into_packets().for_each(|packet| outputs.push(Output::Sent(packet))),
             );
             if let Some((receiver, rate)) = rated.filter(|_| !is_request) {
-                self.rates.on_report(receiver, rate, acknowledged > 0);
+                self.rates.on_report(receiver, rate, sent, acknowledged as u32);
             }
         }
         self.access_function.originator = Some(originator);

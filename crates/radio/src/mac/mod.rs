@@ -907,7 +907,7 @@ impl<P: Payload> Dcf<P> {
             self.respond(frame, now);
         } else {
             if let Some(receiver) = outgoing.rated_receiver() {
-                self.rates.on_report(receiver, outgoing.rate, true);
+                self.rates.on_report(receiver, outgoing.rate, 1, 1);
             }
             let acknowledged = (Some(response.transmitter), response.sequence, response.priority);
             let is_its = acknowledged == (outgoing.receiver, outgoing.sequence, outgoing.priority);
@@ -993,12 +993,14 @@ impl<P: Payload> Dcf<P> {
         else {
             return;
         };
+        let mut sent = 1;
         if self.block_acks.is_some() {
             self.release_due(now);
             if self.on_air.as_ref().is_some_and(|frame| frame.kind == FrameKind::BlockAckRequest) {
                 self.fail_request(now);
                 return;
             }
+            sent = self.access_function.originator.as_ref().map_or(1, |originator| originator.in_flight() as u32);
             self.end_aggregate(expected != FrameKind::Cts);
         }
         let outgoing = self.access_function.current_mut().expect("a response is awaited only for a frame in hand");
@@ -1008,7 +1010,7 @@ impl<P: Payload> Dcf<P> {
             outgoing.unacknowledged += 1;
             long = outgoing.is_behind_rts(&self.config);
             if let Some(receiver) = outgoing.rated_receiver() {
-                self.rates.on_report(receiver, outgoing.rate, false);
+                self.rates.on_report(receiver, outgoing.rate, sent, 0);
             }
         } else {
             self.counters.cts_timeouts += 1;

@@ -100,14 +100,20 @@ impl Rates {
         self.chosen
     }
 
-    /// Whether a data frame at `rate` was acknowledged.
+    /// Of `sent` MPDUs of a data frame at `rate`, this number was acknowledged.
     #[inline]
-    pub(super) fn on_report(&mut self, receiver: StationId, rate: TxVector, success: bool) {
+    pub(super) fn on_report(&mut self, receiver: StationId, rate: TxVector, sent: u32, acknowledged: u32) {
         let DataRates { fixed, control } = self.to(receiver);
         if fixed.is_some() {
             return;
         }
-        if success { control.on_success(receiver, rate) } else { control.on_failure(receiver, rate) }
+        control.on_report(receiver, rate, sent, acknowledged);
+    }
+
+    /// Whether the next data frame to `receiver` tries a rate, and is to go without aggregation.
+    pub(super) fn is_sample(&mut self, receiver: StationId) -> bool {
+        let DataRates { fixed, control } = self.to(receiver);
+        fixed.is_none() && control.is_sample(receiver)
     }
 
     /// The latest frame to `receiver` came there with `power`.

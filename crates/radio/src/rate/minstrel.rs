@@ -289,7 +289,7 @@ fn attempts_that_fit(phy: &Phy, rate: TxVector, airtime: Duration) -> u32 {
 }
 
 /// The numbers below `count` in random order (Fisher and Yates).
-fn permutation(count: usize, random: &mut Stream) -> Vec<usize> {
+pub(super) fn permutation(count: usize, random: &mut Stream) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
         order.swap(last, random.below(last as u32 + 1) as usize);

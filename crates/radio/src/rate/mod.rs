@@ -7,6 +7,7 @@
 mod arf;
 mod ideal;
 mod minstrel;
+mod minstrel_ht;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use arf::Arf;
 pub use ideal::Candidate;
 use ideal::Ideal;
 use minstrel::Minstrel;
+use minstrel_ht::MinstrelHt;
 
 /// Rate control algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub enum Algorithm {
     Aarf,
     /// Minstrel, as in MadWifi and Linux before 802.11n: the best rate by measured throughput.
     Minstrel,
+    /// Minstrel-HT, as in Linux up to 5.11: the best scheme and number of streams by measured throughput of aggregates.
+    MinstrelHt,
     /// The best rate for the power at which the receiver got the latest frame: what no real station can know.
     Ideal,
 }
@@ -58,6 +62,7 @@ pub(crate) struct RateControl {
 enum Link {
     Arf(Arf),
     Minstrel(Box<Minstrel>),
+    MinstrelHt(Box<MinstrelHt>),
     Ideal(Ideal),
 }
 
@@ -88,6 +93,7 @@ impl RateControl {
             let random = || Stream::new(*seed, Purpose::RateSampling, u64::from(station.0), u64::from(receiver.0));
             match algorithm {
                 Algorithm::Minstrel => Link::Minstrel(Box::new(Minstrel::new(phy, rates, now, random()))),
+                Algorithm::MinstrelHt => Link::MinstrelHt(Box::new(MinstrelHt::new(phy, rates, now, random()))),
                 Algorithm::Ideal => Link::Ideal(Ideal::default()),
                 Algorithm::Aarf => Link::Arf(Arf::adaptive(rates.len())),
                 Algorithm::Arf | Algorithm::Fixed(_) => Link::Arf(Arf::new(rates.len())),
@@ -96,6 +102,7 @@ impl RateControl {
         rates[match link {
             Link::Arf(arf) => arf.select(),
             Link::Minstrel(minstrel) => minstrel.select(now, retry),
+            Link::MinstrelHt(minstrel) => minstrel.select(now, retry),
             Link::Ideal(ideal) => ideal.select(),
         }]
     }
@@ -108,23 +115,21 @@ impl RateControl {
         }
     }
 
-    /// The attempt at `rate` was acknowledged.
-    pub(crate) fn on_success(&mut self, receiver: StationId, rate: TxVector) {
-        self.on_report(receiver, rate, true);
+    /// Whether the next attempt tries a rate, and is to go without aggregation.
+    pub(crate) fn is_sample(&self, receiver: StationId) -> bool {
+        matches!(self.links.get(&receiver), Some(Link::MinstrelHt(minstrel)) if minstrel.is_sample())
     }
 
-    /// The attempt at `rate` was not acknowledged.
-    pub(crate) fn on_failure(&mut self, receiver: StationId, rate: TxVector) {
-        self.on_report(receiver, rate, false);
-    }
-
-    fn on_report(&mut self, receiver: StationId, rate: TxVector, success: bool) {
+    /// Of `sent` MPDUs at `rate`, this number was acknowledged.
+    pub(crate) fn on_report(&mut self, receiver: StationId, rate: TxVector, sent: u32, acknowledged: u32) {
+        let success = acknowledged > 0;
         match self.links.get_mut(&receiver) {
             // Within a TXOP, of a rate that was chosen before the last report: it says nothing of the one that is tried now.
             Some(Link::Arf(arf)) if self.rates[arf.select()] != rate => {}
             Some(Link::Arf(arf)) if success => arf.on_success(),
             Some(Link::Arf(arf)) => arf.on_failure(),
             Some(Link::Minstrel(minstrel)) => minstrel.on_report(index_of(&self.rates, rate), success),
+            Some(Link::MinstrelHt(minstrel)) => minstrel.on_report(index_of(&self.rates, rate), sent, acknowledged),
             Some(Link::Ideal(_)) | None => {}
         }
     }

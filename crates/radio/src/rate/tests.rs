@@ -41,11 +41,11 @@ impl Link {
                 now += phy.airtime(rate, 1_536) + parameters.sifs + response;
                 let index = phy.vectors().iter().position(|&other| other == rate).expect("a rate");
                 if random.unit() < self.probabilities[index] {
-                    control.on_success(PEER, rate);
+                    control.on_report(PEER, rate, 1, 1);
                     delivered += 1_500.0;
                     break;
                 }
-                control.on_failure(PEER, rate);
+                control.on_report(PEER, rate, 1, 0);
                 window = (2 * window + 1).min(parameters.cw_max);
             }
         }
@@ -105,18 +105,18 @@ fn a_frame_at_the_rate_before_says_nothing_of_a_probe() {
         let select = |control: &mut RateControl| control.select(PEER, Instant::START, 0);
         while select(&mut control).data_rate() > mbps(24).data_rate() {
             let rate = select(&mut control);
-            control.on_failure(PEER, rate);
+            control.on_report(PEER, rate, 1, 0);
         }
         for expected in probes {
             let mut successes = 0;
             while select(&mut control) == mbps(24) {
-                control.on_success(PEER, mbps(24));
+                control.on_report(PEER, mbps(24), 1, 1);
                 successes += 1;
             }
             assert_eq!(successes, expected, "{arf:?}");
-            control.on_success(PEER, mbps(24));
+            control.on_report(PEER, mbps(24), 1, 1);
             assert_eq!(select(&mut control), mbps(36), "not tried yet");
-            control.on_failure(PEER, mbps(36));
+            control.on_report(PEER, mbps(36), 1, 0);
         }
     }
 }
@@ -147,7 +147,7 @@ fn each_receiver_has_a_state_of_its_own() {
     let mut control = NEAR.control(Algorithm::Arf);
     for _ in 0..2 {
         assert_eq!(control.select(PEER, at(0), 0), mbps(54));
-        control.on_failure(PEER, mbps(54));
+        control.on_report(PEER, mbps(54), 1, 0);
     }
     assert_eq!((control.select(PEER, at(0), 2), control.select(OTHER, at(0), 0)), (mbps(48), mbps(54)));
 }
@@ -173,7 +173,7 @@ fn asking_again_gives_the_same_answer() {
                 assert_eq!([twice.select(PEER, now, retry), twice.select(PEER, now, retry)], [rate; 2]);
                 let success = random.below(3) > 0;
                 for control in [&mut once, &mut twice] {
-                    if success { control.on_success(PEER, rate) } else { control.on_failure(PEER, rate) }
+                    if success { control.on_report(PEER, rate, 1, 1) } else { control.on_report(PEER, rate, 1, 0) }
                 }
                 if success {
                     break;

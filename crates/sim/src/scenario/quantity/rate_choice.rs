@@ -18,6 +18,8 @@ pub enum RateChoice {
     Aarf,
     /// Minstrel: by measured throughput.
     Minstrel,
+    /// Minstrel-HT: by measured throughput of aggregates.
+    MinstrelHt,
     /// The best rate for the power at the receiver.
     Ideal,
     /// Always the modulation and coding scheme of this index.
@@ -25,8 +27,13 @@ pub enum RateChoice {
 }
 
 impl RateChoice {
-    const WORDS: [(&str, Self); 4] =
-        [("arf", Self::Arf), ("aarf", Self::Aarf), ("minstrel", Self::Minstrel), ("ideal", Self::Ideal)];
+    const WORDS: [(&str, Self); 5] = [
+        ("arf", Self::Arf),
+        ("aarf", Self::Aarf),
+        ("minstrel", Self::Minstrel),
+        ("minstrel-ht", Self::MinstrelHt),
+        ("ideal", Self::Ideal),
+    ];
 
     fn word(self) -> Option<&'static str> {
         Self::WORDS.iter().find(|(_, choice)| *choice == self).map(|(word, _)| *word)

@@ -332,7 +332,7 @@ impl Resolver<'_> {
 /// algorithm knows which of them is better.
 fn controlled_rates(phy: &Phy, shape: Option<Shape>, algorithm: Algorithm) -> Vec<TxVector> {
     let Some(shape) = shape else { return Vec::new() };
-    let fewest = if algorithm == Algorithm::Ideal { 1 } else { shape.streams };
+    let fewest = if matches!(algorithm, Algorithm::Ideal | Algorithm::MinstrelHt) { 1 } else { shape.streams };
     let is_chosen = |rate: &&TxVector| rate.format().has_shape() && (fewest..=shape.streams).contains(&rate.streams());
     phy.vectors().iter().filter(is_chosen).copied().collect()
 }

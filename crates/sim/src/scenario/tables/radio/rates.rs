@@ -50,6 +50,17 @@ impl Resolver<'_> {
             Some(RateChoice::Arf) => Some(Algorithm::Arf),
             Some(RateChoice::Aarf) => Some(Algorithm::Aarf),
             Some(RateChoice::Minstrel) => Some(Algorithm::Minstrel),
+            Some(RateChoice::MinstrelHt) => {
+                if shape.is_none() {
+                    let problem = format!("{} has no streams and aggregates", phy.standard());
+                    self.report(
+                        &["radio", "data_rate"],
+                        problem,
+                        "\"minstrel\", or standard = 802.11n, 802.11ac or 802.11ax",
+                    );
+                }
+                Some(Algorithm::MinstrelHt)
+            }
             Some(RateChoice::Ideal) => Some(Algorithm::Ideal),
             Some(RateChoice::Fixed(_) | RateChoice::Mcs(_)) | None => None,
         };
