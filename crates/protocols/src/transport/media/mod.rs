@@ -7,6 +7,10 @@
 //! Times of arrival are by the receiver's clock, whose zero and whose drift the sender does not know: only differences between
 //! them mean something.
 
+pub mod scream;
+#[cfg(test)]
+mod tests;
+
 use core::fmt;
 
 use hopcast_wire::ecn::Ecn;
@@ -131,8 +135,8 @@ pub struct Probe {
     pub id: u32,
     /// The rate at which its packets are to leave, in b/s.
     pub rate: u64,
-    /// Least number of packets.
+    /// At least this number of packets.
     pub packets: u32,
-    /// Least number of bytes.
+    /// At least this number of bytes.
     pub bytes: u32,
 }
