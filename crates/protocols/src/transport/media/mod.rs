@@ -7,6 +7,7 @@
 //! Times of arrival are by the receiver's clock, whose zero and whose drift the sender does not know: only differences between
 //! them mean something.
 
+pub mod gcc;
 pub mod scream;
 #[cfg(test)]
 mod tests;

@@ -58,6 +58,11 @@ impl Bench {
         self.link.path = path;
     }
 
+    /// A flow's source changes now.
+    pub(in super::super) fn set_source(&mut self, flow: usize, source: Source) {
+        self.flows[flow].source = source;
+    }
+
     fn schedule(&mut self, at: Instant, event: Event) {
         self.order += 1;
         self.events.insert((at, self.order), event);
@@ -155,6 +160,13 @@ impl Bench {
     /// A flow's target rate now, in kb/s.
     pub(in super::super) fn target(&self, flow: usize) -> u64 {
         self.flows[flow].control.target_rate() / 1000
+    }
+
+    /// What a flow's controller shows under a name.
+    pub(in super::super) fn metric(&self, flow: usize, name: &str) -> f64 {
+        let mut found = None;
+        self.flows[flow].control.metrics(&mut |shown, value| found = (shown == name).then_some(value).or(found));
+        found.expect("a metric of that name")
     }
 
     /// Runs for `duration`, and returns what arrived of a flow meanwhile, in kb/s with headers.

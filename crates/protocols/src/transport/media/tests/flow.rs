@@ -17,6 +17,8 @@ const PAYLOAD: u32 = 1000;
 pub(in super::super) enum Source {
     /// Frames that follow the target rate at once, up to this rate in b/s.
     Codec { fps: u64, most: u64 },
+    /// Frames of a fixed rate in b/s, whatever the target.
+    Fixed { fps: u64, rate: u64 },
     /// As many full packets as window and pacer let through.
     Bulk,
 }
@@ -101,6 +103,7 @@ impl Flow {
     pub(super) fn encode(&mut self, now: Instant) -> Option<Duration> {
         let (fps, rate) = match self.source {
             Source::Codec { fps, most } => (fps, self.control.target_rate().min(most)),
+            Source::Fixed { fps, rate } => (fps, rate),
             Source::Bulk => return None,
         };
         let size = u32::try_from(rate / 8 / fps).expect("a frame below 4 GB").max(1);

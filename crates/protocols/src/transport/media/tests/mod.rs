@@ -4,4 +4,5 @@ mod bands;
 pub(super) mod bench;
 mod bottleneck;
 mod flow;
+mod gcc;
 mod reno;
