@@ -47,8 +47,12 @@ def test_the_example_fails_if_one_packet_of_twenty_is_lost(copy: Path) -> None:
     scenario = copy / "wifi.toml"
     losses = 'errors = { model = "packet", level = "network", rate = 0.05 }'
     scenario.write_text(scenario.read_text().replace("[radio]", f"[radio]\n{losses}", 1))
-    done = run(copy)
-    assert done.returncode == 1
+    for _ in range(4):
+        done = run(copy)
+        assert done.returncode == 1
+        # iperf3 gives up where its first datagram is lost or the answer, which is one time in ten here.
+        if "a program failed" not in done.stdout:
+            break
     assert 'assert call["loss_ratio"] < 0.01' in done.stdout
 
 
