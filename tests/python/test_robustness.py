@@ -8,6 +8,7 @@ import random
 import resource
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -106,16 +107,22 @@ def test_an_interruption_tells_what_had_finished(file: Path) -> None:
     assert " of 100000 replications finished" in stderr
 
 
-def test_an_interruption_is_not_lost_to_a_scenario_that_cannot_run() -> None:
+def test_an_interruption_is_not_lost_to_a_scenario_that_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = package.Scenario.from_toml(APART)
+    interruptions = []
+    # Python itself drops what is raised within a finalizer or a callback of its garbage collection, and tells it here.
+    dropped: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", dropped.append)
 
     def run_again_and_again(first: float) -> None:
-        signal.setitimer(signal.ITIMER_REAL, first)
+        # And once a second, so that a lost one fails the test instead of stopping it.
+        signal.setitimer(signal.ITIMER_REAL, first, 1.0)
         while True:
             with pytest.raises(package.ScenarioError):
                 package.run(scenario)
 
-    def interrupt(_number: int, _frame: object) -> None:
+    def interrupt(number: int, _frame: object) -> None:
+        interruptions.append(number)
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
@@ -123,9 +130,11 @@ def test_an_interruption_is_not_lost_to_a_scenario_that_cannot_run() -> None:
         for trial in range(50):
             with pytest.raises(KeyboardInterrupt):
                 run_again_and_again(1e-3 * (1 + trial % 5))
+            signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    assert len(interruptions) == 50 + len(dropped)
 
 
 def test_python_gets_what_had_finished() -> None:
