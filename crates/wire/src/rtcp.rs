@@ -1,4 +1,7 @@
-//! The goodbye packet of the RTP control protocol (RFC 3550, 6.6), which ends a session without a connection.
+//! The RTP control protocol: feedback about arrivals, and the goodbye packet (RFC 3550, 6.6), which ends a session without a connection.
+
+pub mod ccfb;
+pub mod twcc;
 
 use crate::ParseError;
 use crate::bytes::{array, put};
@@ -11,6 +14,11 @@ pub(crate) const GOODBYE_LEN: usize = 8;
 /// Version 2, one source.
 const FLAGS: u8 = 0x81;
 const GOODBYE: u8 = 203;
+/// Version 2 in the first byte, and the flag of padding.
+const VERSION: u8 = 0x80;
+const PADDING: u8 = 0x20;
+/// Transport layer feedback (RFC 4585, 6.1).
+const FEEDBACK: u8 = 205;
 
 /// Whether a packet at the port of the media belongs to the control protocol (RFC 5761, 4): its second byte is in a range
 /// that payload types do not use.
@@ -45,6 +53,29 @@ pub fn parse_goodbye(octets: &[u8]) -> Result<u32, ParseError> {
     LAYER.require(octets[0] & 0x1f > 0, "source count", 0, octets[0] & 0x1f, "at least 1")?;
     LAYER.require(octets[1] == GOODBYE, "packet type", 1, octets[1], "203")?;
     Ok(u32::from_be_bytes(array(octets, 4)))
+}
+
+/// Writes the first word of a packet of `length` bytes, whole words.
+fn set_header(octets: &mut [u8], flags: u8, packet_type: u8, length: usize) {
+    put(octets, 0, [flags, packet_type]);
+    put(octets, 2, ((length / 4 - 1) as u16).to_be_bytes());
+}
+
+/// The bytes of a feedback packet of `format`, of which `expected` is the name, without padding and what follows it; at least `least`
+/// bytes.
+fn whole<'a>(octets: &'a [u8], format: u8, expected: &'static str, least: usize) -> Result<&'a [u8], ParseError> {
+    LAYER.require(octets.len() >= 4, "length", 0, octets.len(), "at least 4")?;
+    LAYER.require(octets[0] >> 6 == 2, "version", 0, octets[0] >> 6, "2")?;
+    LAYER.require(octets[1] == FEEDBACK, "packet type", 1, octets[1], "205")?;
+    LAYER.require(octets[0] & 0x1f == format, "feedback message type", 0, octets[0] & 0x1f, expected)?;
+    let length = 4 * (usize::from(u16::from_be_bytes(array(octets, 2))) + 1);
+    LAYER.require(length <= octets.len(), "length", 2, length, "at most what there is")?;
+    let padding = if octets[0] & PADDING > 0 { usize::from(octets[length - 1]) } else { 0 };
+    let at_least = if least > 12 { "at least 20" } else { "at least 12" };
+    LAYER.require(length >= least, "length", 2, length, at_least)?;
+    let is_right = octets[0] & PADDING == 0 || padding > 0 && padding <= length - least;
+    LAYER.require(is_right, "padding", length - 1, padding, "1 to what is behind the header")?;
+    Ok(&octets[..length - padding])
 }
 
 #[cfg(test)]

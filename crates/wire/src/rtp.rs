@@ -1,5 +1,7 @@
 //! The real-time transport protocol (RFC 3550), as used over DCCP (RFC 5762).
 
+pub mod extension;
+
 use crate::ParseError;
 use crate::bytes::{array, put};
 use crate::error::Layer;

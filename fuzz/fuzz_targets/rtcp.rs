@@ -1,0 +1,19 @@
+//! Reports of arrivals in both formats: what is read is written so that it reads the same.
+
+#![no_main]
+
+use hopcast_wire::rtcp::{ccfb, twcc};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|octets: &[u8]| {
+    if let Ok(feedback) = ccfb::Feedback::parse(octets) {
+        let mut emitted = vec![0xee; feedback.buffer_len()];
+        feedback.emit(&mut emitted);
+        assert_eq!(ccfb::Feedback::parse(&emitted), Ok(feedback));
+    }
+    if let Ok(feedback) = twcc::Feedback::parse(octets) {
+        let mut emitted = vec![0xee; feedback.buffer_len()];
+        feedback.emit(&mut emitted);
+        assert_eq!(twcc::Feedback::parse(&emitted), Ok(feedback));
+    }
+});
