@@ -33,16 +33,19 @@ class Application(TypedDict, total=False):
     """Data that the application sends."""
 
     bytes: Quantity
-    kind: Literal["bulk", "adu", "cbr", "audio", "game", "file", "video-trace", "custom"]
+    kind: Literal["bulk", "adu", "cbr", "codec", "audio", "game", "file", "video-trace", "custom"]
     packet: Quantity
     size: Quantity
     wait: Quantity
     jitter: Quantity
     rate: Quantity
+    frame_rate: float
+    max_rate: Quantity
+    min_rate: Quantity
+    model: Literal["steady", "transient", "content-sharing", "faerber", "ngmn"]
     deadline: Quantity
     interval: Quantity
     direction: Literal["server", "client"]
-    model: Literal["faerber", "ngmn"]
     think: Quantity
     file: str
     name: str
@@ -76,8 +79,8 @@ class Congestion(TypedDict, total=False):
 class Transport(TypedDict, total=False):
     """Transport protocol of the flow."""
 
-    protocol: Literal["udp", "tcp", "tfrc", "adtfrc"]
-    congestion: Congestion
+    protocol: Literal["udp", "tcp", "tfrc", "adtfrc", "rtp"]
+    congestion: Congestion | Literal["gcc", "scream", "none"]
     delayed_ack: Quantity
     ecn: bool
     elfn: bool
@@ -88,6 +91,7 @@ class Transport(TypedDict, total=False):
     variant: Literal["reno", "newreno", "sack", "cubic", "prague", "rfc5348", "rfc3448", "rfc4828", "ns-2"]
     window: int
     metric: Literal["joint", "idd", "stt", "none"]
+    feedback: Literal["ccfb", "twcc"]
 
 
 Flow = TypedDict(

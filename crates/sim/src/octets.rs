@@ -409,6 +409,14 @@ fn emit_transport_header(body: &Body, payload: &[u8], ip: &ipv4::Repr, octets: &
             let payload_len = packet.payload.len as u16;
             dccp::Packet::new_unchecked(octets).fill_checksum(ip.source, ip.destination, payload, payload_len);
         }
+        Body::Rtp { source_port, destination_port, ref packet } => {
+            let content = [&packet.header, payload].concat();
+            let payload_len = (packet.header.len() as u32 + packet.payload.len) as u16;
+            let repr = udp::Repr { source_port, destination_port, payload_len };
+            octets.resize(repr.buffer_len(), 0);
+            repr.emit(&mut udp::Packet::new_unchecked(&mut octets[..]), ip.source, ip.destination, &content);
+            octets.extend_from_slice(&packet.header);
+        }
         Body::Message | Body::Real { .. } => {}
     }
 }

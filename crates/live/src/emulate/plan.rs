@@ -152,7 +152,7 @@ fn check_carried(flow: &Flow, ends: [bool; 2], mtu: Option<u32>) -> Result<(), S
                 return refuse(format!("{problem}; to players TCP flows come from simulated nodes"));
             }
         }
-        Transport::Dccp(_) => {
+        Transport::Dccp(_) | Transport::Rtp(_) => {
             let problem = "runs between a real and a simulated node, which is possible over UDP and TCP alone";
             return refuse(problem.into());
         }

@@ -10,6 +10,7 @@
 mod adu;
 mod audio;
 mod cbr;
+mod codec;
 mod file;
 mod game;
 mod media;
@@ -20,6 +21,7 @@ mod timeline;
 pub use adu::AduSource;
 pub use audio::AudioSource;
 pub use cbr::CbrSource;
+pub use codec::{CodecConfig, CodecModel, CodecSource};
 pub use file::FileSource;
 pub use game::{GameDirection, GameModel, GameSource};
 pub use media::MediaSource;
@@ -30,6 +32,17 @@ pub use timeline::Timeline;
 use core::fmt;
 
 use crate::time::Instant;
+
+/// An encoder that follows a target rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Encoder {
+    /// The least rate that it produces, in b/s.
+    pub min_rate: f64,
+    /// The greatest one, in b/s.
+    pub max_rate: f64,
+    /// Frames per second.
+    pub frame_rate: f64,
+}
 
 /// Writes an application's data into a flow, over any transport.
 ///
@@ -56,6 +69,9 @@ pub trait Application: fmt::Debug {
     /// next write and its time, unless that write is due already.
     fn handle_received(&mut self, _octets: u32, _now: Instant) {}
 
+    /// The transport has congestion control of media, which allows `rate` b/s from `now` on, headers not counted.
+    fn handle_target_rate(&mut self, _rate: u64, _now: Instant) {}
+
     /// Size limit of writes in bytes: a transport of datagrams must be able to carry them.
     fn largest_write(&self) -> u32;
 
@@ -73,6 +89,11 @@ pub trait Application: fmt::Debug {
     /// Whether a write waits until the transport has room, instead of being refused.
     fn is_blocking(&self) -> bool {
         false
+    }
+
+    /// What an encoder can do that follows a target rate; `None` for any other application.
+    fn encoder(&self) -> Option<Encoder> {
+        None
     }
 
     /// Playing time of each write, for media that a [`Player`] can show.

@@ -43,6 +43,7 @@ pub(crate) use link::card;
 pub(crate) use pool::SduPool;
 pub(crate) use real::{Arrival, BegunDatagrams, RealFrame};
 pub(crate) use socket::dccp::DccpOptions;
+pub(crate) use socket::rtp::RtpOptions;
 pub(crate) use socket::tcp::TcpOptions;
 pub(crate) use socket::{ListenOptions, SocketOptions};
 
@@ -62,6 +63,7 @@ use packet::Packet;
 use real::{ErrorLimit, Real};
 use socket::dccp::DccpSocket;
 use socket::ports::Ports;
+use socket::rtp::RtpSocket;
 use socket::tcp::TcpSocket;
 use socket::turns::{Next, Place, Turn, Turns};
 use socket::udp::UdpSocket;
@@ -102,8 +104,8 @@ struct Stack {
     routes: Routes,
     /// What sockets have raised, with the program that it is for.
     events: VecDeque<(u32, SocketId, SocketEvent)>,
-    /// DCCP sockets that may have something to send or to tell; the last one comes first.
-    unsettled: Vec<u32>,
+    /// Sockets of DCCP and RTP that may have something to send or to tell; the last one comes first.
+    unsettled: Vec<SocketId>,
     /// Of what it tells real hosts.
     errors: ErrorLimit,
     /// By number.
@@ -112,6 +114,7 @@ struct Stack {
     udp: Vec<UdpSocket>,
     tcp: Vec<TcpSocket>,
     dccp: Vec<DccpSocket>,
+    rtp: Vec<RtpSocket>,
     /// The turn of a UDP socket.
     turn: Turn,
     /// UDP sockets whose write does not return, as too many packets wait for a route or an address.
@@ -402,7 +405,7 @@ impl Host {
 
     /// Adds the datagrams that this host holds, whole or in part, to `census`. Those in the interface are not among them.
     pub(crate) fn count_in_flight(&self, census: &mut Census) {
-        let Stack { ready, reassembly, router, resolution, udp, dccp, real, .. } = &self.stack;
+        let Stack { ready, reassembly, router, resolution, udp, dccp, rtp, real, .. } = &self.stack;
         let packets = ready.iter().filter_map(|transmit| transmit.sdu.packet()).chain(reassembly.datagrams());
         let packets = packets.chain(router.iter().flat_map(|router| router.waiting()));
         let packets = packets.chain(resolution.iter().flat_map(|resolution| resolution.waiting()));
@@ -418,6 +421,9 @@ impl Host {
         }
         for socket in dccp {
             socket.waiting().for_each(|seq| census.insert(socket.flow(), seq));
+        }
+        for socket in rtp {
+            socket.held().for_each(|seq| census.insert(socket.flow(), seq));
         }
     }
 
@@ -485,6 +491,7 @@ impl Stack {
             udp: Vec::new(),
             tcp: Vec::new(),
             dccp: Vec::new(),
+            rtp: Vec::new(),
             events: VecDeque::new(),
             unsettled: Vec::new(),
             ready: VecDeque::new(),

@@ -5,8 +5,8 @@ use hopcast_protocols::fec;
 use hopcast_protocols::random::{self, Purpose};
 use hopcast_protocols::routing::Encapsulation;
 use hopcast_protocols::time::Instant;
-use hopcast_protocols::transport::dccp;
 use hopcast_protocols::transport::tcp::Segment;
+use hopcast_protocols::transport::{dccp, rtp};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::ecn::Ecn;
 use hopcast_wire::{MacAddress, arp};
@@ -147,6 +147,15 @@ pub enum Body {
     },
     /// DCCP (RFC 4340): its header is bytes, including ports.
     Dccp(dccp::Packet),
+    /// RTP (RFC 3550) and its control protocol over UDP.
+    Rtp {
+        /// Source port.
+        source_port: u16,
+        /// Destination port.
+        destination_port: u16,
+        /// The header, or a control packet, and what follows.
+        packet: rtp::Packet,
+    },
     /// Of a real host: [`Part::real`] has the bytes.
     Real {
         /// The protocol number.
@@ -165,11 +174,11 @@ pub enum Body {
 pub struct Tag {
     /// The flow to which its data or its acknowledgement belongs.
     pub flow: FlowId,
-    /// Over UDP, DCCP and from real hosts the sequence number of the application's datagram in the flow, or
+    /// Over UDP, DCCP, RTP and from real hosts the sequence number of the application's datagram in the flow, or
     /// `Tag::NO_DATAGRAM` without one; for a repair packet a separate number, from `Tag::FIRST_REPAIR` on. Over TCP
     /// the position of the byte in the stream.
     pub seq: u64,
-    /// Over UDP and DCCP the time when the application wrote the datagram; otherwise the time when the packet was
+    /// Over UDP, DCCP and RTP the time when the application wrote the datagram; otherwise the time when the packet was
     /// created.
     pub created: Instant,
     /// Index of the socket at the source of this packet; none for a message.
@@ -202,7 +211,7 @@ impl From<Option<Instant>> for Expiry {
 }
 
 impl Tag {
-    /// [`Self::seq`] of a packet of DCCP that carries no data, and of a real host's that belongs to no flow.
+    /// [`Self::seq`] of a packet of DCCP or RTP that carries no data, and of a real host's that belongs to no flow.
     pub(crate) const NO_DATAGRAM: u64 = u64::MAX;
     /// [`Self::seq`] of a flow's first repair packet; those of datagrams are lower.
     pub(crate) const FIRST_REPAIR: u64 = 1 << 63;
@@ -214,7 +223,9 @@ impl Packet {
     pub fn datagram(&self) -> Option<u64> {
         match self.body {
             Body::Udp { .. } => Some(self.tag.seq),
-            Body::Dccp(_) | Body::Real { .. } => Some(self.tag.seq).filter(|&seq| seq != Tag::NO_DATAGRAM),
+            Body::Dccp(_) | Body::Rtp { .. } | Body::Real { .. } => {
+                Some(self.tag.seq).filter(|&seq| seq != Tag::NO_DATAGRAM)
+            }
             Body::Tcp { .. } | Body::Message => None,
         }
     }
@@ -280,7 +291,7 @@ impl Body {
         match self {
             Self::Tcp { .. } => TCP,
             Self::Dccp(_) => DCCP,
-            Self::Udp { .. } | Self::Message => UDP,
+            Self::Udp { .. } | Self::Rtp { .. } | Self::Message => UDP,
             Self::Real { protocol, .. } => *protocol,
         }
     }
@@ -289,9 +300,10 @@ impl Body {
     pub fn source_port(&self) -> u16 {
         match *self {
             Self::Message => 0,
-            Self::Udp { source_port, .. } | Self::Tcp { source_port, .. } | Self::Real { source_port, .. } => {
-                source_port
-            }
+            Self::Udp { source_port, .. }
+            | Self::Tcp { source_port, .. }
+            | Self::Rtp { source_port, .. }
+            | Self::Real { source_port, .. } => source_port,
             Self::Dccp(ref packet) => hopcast_wire::dccp::Packet::new_unchecked(&packet.header[..]).source_port(),
         }
     }
@@ -302,6 +314,7 @@ impl Body {
             Self::Message => 0,
             Self::Udp { destination_port, .. }
             | Self::Tcp { destination_port, .. }
+            | Self::Rtp { destination_port, .. }
             | Self::Real { destination_port, .. } => destination_port,
             Self::Dccp(ref packet) => hopcast_wire::dccp::Packet::new_unchecked(&packet.header[..]).destination_port(),
         }
@@ -313,6 +326,7 @@ impl Body {
             Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),
             Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + u32::from(segment.payload_len),
             Self::Dccp(packet) => packet.header.len() as u32 + packet.payload.len,
+            Self::Rtp { packet, .. } => UDP_HEADER + packet.header.len() as u32 + packet.payload.len,
             Self::Message | Self::Real { .. } => 0,
         }
     }

@@ -55,10 +55,10 @@ impl PathState {
 /// The state of a sender with TFRC or ADTFRC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateControl {
-    /// The allowed rate, in bits of payload per second.
+    /// The allowed rate in bits of payload per second; of media over RTP the target rate.
     pub rate: f64,
-    /// Loss events per packet, as of the last feedback.
-    pub loss_event_rate: f64,
+    /// Loss events per packet, as of the last feedback; `None` over RTP.
+    pub loss_event_rate: Option<f64>,
     /// Round-trip time; zero before the first measurement.
     pub rtt: Duration,
     /// The state of the path in the sender's view; `None` with plain TFRC.

@@ -199,7 +199,8 @@ mod tests {
     fn rate_control_stays_and_measurements_are_those_of_the_interval() {
         let mut series = Series::new(Duration::from_secs(10));
         let at = |millis| Instant::START + Duration::from_millis(millis);
-        let control = RateControl { rate: 8e4, loss_event_rate: 0.1, rtt: Duration::from_millis(20), state: None };
+        let control =
+            RateControl { rate: 8e4, loss_event_rate: Some(0.1), rtt: Duration::from_millis(20), state: None };
         let sample = |difference, throughput| adtfrc::Sample {
             delay_difference: difference,
             throughput,

@@ -378,6 +378,7 @@ fn protocol(transport: &Transport) -> &'static str {
     match transport {
         Transport::Udp => "udp",
         Transport::Tcp(_) => "tcp",
+        Transport::Rtp(_) => "rtp",
         Transport::Dccp(Dccp { congestion: Congestion::Tfrc(_) }) => "tfrc",
         Transport::Dccp(Dccp { congestion: Congestion::Adtfrc(_) }) => "adtfrc",
     }

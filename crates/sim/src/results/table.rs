@@ -240,7 +240,7 @@ impl<'a> SeriesRow<'a> {
             ssthresh_bytes: measured(sample.ssthresh),
             srtt_s: Some(sample.srtt.as_secs_f64()).filter(|&srtt| srtt > 0.0),
             allowed_bps: sample.control.map(|control| control.rate),
-            loss_event_rate: sample.control.map(|control| control.loss_event_rate),
+            loss_event_rate: sample.control.and_then(|control| control.loss_event_rate),
             state: sample.control.and_then(|control| Some(control.state?.name())),
             idd_s: sample.path.map(|path| path.delay_difference),
             stt_packets_per_s: sample.path.map(|path| path.throughput),

@@ -7,7 +7,7 @@ use hopcast_protocols::arp;
 use hopcast_protocols::fec;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_protocols::transport::{dccp, tcp};
+use hopcast_protocols::transport::{dccp, media, rtp, tcp};
 use hopcast_radio::errors;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
@@ -446,13 +446,15 @@ pub enum Transport {
     Tcp(Tcp),
     /// DCCP (RFC 4340).
     Dccp(Dccp),
+    /// RTP (RFC 3550) over UDP.
+    Rtp(Rtp),
 }
 
 impl Transport {
     /// What it is called, without what else decides about it.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Udp => "UDP",
+            Self::Udp | Self::Rtp(_) => "UDP",
             Self::Tcp(_) => "TCP",
             Self::Dccp(_) => "DCCP",
         }
@@ -469,6 +471,17 @@ impl Transport {
 pub struct Dccp {
     /// The congestion control; the packet size in it is that of a full packet.
     pub congestion: dccp::Congestion,
+}
+
+/// Parameters of a flow over RTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rtp {
+    /// The congestion control.
+    pub congestion: media::Congestion,
+    /// How the receiver reports.
+    pub feedback: rtp::Format,
+    /// Whether packets can be marked.
+    pub ecn: bool,
 }
 
 /// Parameters of a TCP flow.

@@ -1,18 +1,20 @@
 //! The programs of a flow at the nodes on its path, and the sockets between them.
 
 use super::TrafficError;
-use crate::host::packet::MAX_UDP_PAYLOAD;
+use crate::host::packet::{IPV4_HEADER, MAX_UDP_PAYLOAD, UDP_HEADER};
 use crate::host::{
-    DccpOptions, Endpoint, FEC_HEADER, FEC_SOURCE_TRAILER, Host, ListenOptions, Listener, SocketOptions, SourceOptions,
-    TcpOptions,
+    DccpOptions, Endpoint, FEC_HEADER, FEC_SOURCE_TRAILER, Host, ListenOptions, Listener, RtpOptions, SocketOptions,
+    SourceOptions, TcpOptions,
 };
 use crate::id::{FlowId, NodeId};
 use crate::registry::FlowContext;
-use crate::scenario::model::{Dccp, Flow, Tcp, Transport};
-use hopcast_protocols::application::Application;
+use crate::scenario::model::{Dccp, Flow, Rtp, Tcp, Transport};
+use hopcast_protocols::application::{Application, Encoder};
 use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::time::Duration;
 use hopcast_protocols::transport::dccp::Congestion;
-use hopcast_protocols::transport::{adtfrc, dccp, tcp};
+use hopcast_protocols::transport::media;
+use hopcast_protocols::transport::{adtfrc, dccp, rtp, tcp};
 use hopcast_wire::ipv4::Protocol;
 
 /// One flow to be set up.
@@ -60,7 +62,12 @@ impl FlowSetup<'_> {
     /// Refuses datagrams that UDP does not carry.
     fn check(&self, application: &dyn Application) -> Result<(), TrafficError> {
         let octets = application.largest_write() + if self.flow.fec.is_some() { FEC_HEADER } else { 0 };
-        if self.flow.transport == Transport::Udp && octets > MAX_UDP_PAYLOAD {
+        let header = match self.flow.transport {
+            Transport::Udp => 0,
+            Transport::Rtp(Rtp { feedback, .. }) => feedback.header_len(),
+            Transport::Tcp(_) | Transport::Dccp(_) => return Ok(()),
+        };
+        if octets.saturating_add(header) > MAX_UDP_PAYLOAD {
             return Err(TrafficError::DatagramTooLarge { flow: self.flow.name.clone(), octets });
         }
         Ok(())
@@ -80,6 +87,11 @@ impl FlowSetup<'_> {
                     congestion: tcp.congestion.clone(),
                     real: hosts[other as usize].is_real().then_some(NodeId(other)),
                 })
+            }
+            Transport::Rtp(rtp) => {
+                // Of the leg, so that both ends have the same.
+                let mut random = Stream::new(self.seed, Purpose::InitialSequence, self.id.0.into(), (end & !1) as u64);
+                SocketOptions::Rtp(rtp_options(*rtp, application, random.next_u64()))
             }
             Transport::Dccp(dccp) => SocketOptions::Dccp(DccpOptions {
                 config: dccp_config(dccp, application, self.flow.fec.is_some(), buffer),
@@ -104,7 +116,7 @@ impl FlowSetup<'_> {
         let protocol = match self.flow.transport {
             Transport::Udp => Protocol::Udp,
             Transport::Tcp(_) => Protocol::Tcp,
-            Transport::Dccp(_) => return None,
+            Transport::Dccp(_) | Transport::Rtp(_) => return None,
         };
         let from = self.stops[hop];
         let Endpoint { node, port } = to;
@@ -149,6 +161,34 @@ fn dccp_config(dccp: &Dccp, application: &dyn Application, is_protected: bool, s
         false => default.queue.max((socket_buffer / largest.max(1)) as usize),
     };
     dccp::Config { congestion, queue, sequence_window: SEQUENCE_WINDOW, ..default }
+}
+
+/// A session with sources and numbers of these random bits. An application without an encoder may produce anything: from the least
+/// rate of RFC 8867 (section 4.1) to 100 Mb/s, in a packet each 20 ms.
+fn rtp_options(rtp: Rtp, application: &dyn Application, random: u64) -> RtpOptions {
+    let encoder = application.encoder();
+    let encoder = encoder.unwrap_or(Encoder { min_rate: 150e3, max_rate: 100e6, frame_rate: 50.0 });
+    let schedule = match rtp.congestion {
+        media::Congestion::Gcc => rtp::Schedule::Share,
+        media::Congestion::Scream => rtp::Schedule::Frames,
+        media::Congestion::Nada | media::Congestion::None => rtp::Config::default().schedule,
+    };
+    RtpOptions {
+        config: rtp::Config {
+            source: random as u32,
+            first_sequence: (random >> 32) as u16,
+            format: rtp.feedback,
+            schedule,
+        },
+        congestion: rtp.congestion,
+        source: media::Source {
+            min_rate: encoder.min_rate as u64,
+            max_rate: encoder.max_rate as u64,
+            frame_period: Duration::from_secs_f64(1.0 / encoder.frame_rate),
+            packet: IPV4_HEADER + UDP_HEADER + rtp.feedback.header_len() + application.largest_write(),
+        },
+        ecn: rtp.ecn,
+    }
 }
 
 /// Window of sequence numbers in packets: five times those of a round trip (RFC 4340, section 7.5.2) on any path of a

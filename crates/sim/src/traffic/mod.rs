@@ -268,7 +268,7 @@ fn reserve_ports(scenario: &Scenario, nodes: &Nodes<'_>, hosts: &mut [Host]) -> 
         let Some(port) = flow.port else { continue };
         let host = &mut hosts[flow.to.0 as usize];
         let of_routing = host.router().map(|router| router.protocol().encapsulation());
-        if flow.transport == Transport::Udp && of_routing == Some(Encapsulation::Udp { port }) {
+        if flow.transport.name() == "UDP" && of_routing == Some(Encapsulation::Udp { port }) {
             return Err(TrafficError::PortTaken { flow: flow.name.clone(), node: nodes.name(flow.to.0), port });
         }
         host.reserve_port(port);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+pub use super::super::Payload;
+
 /// One DCCP packet. Its checksum is computed without addresses: the code that puts it on a wire calls
 /// [`fill_checksum`](hopcast_wire::dccp::Packet::fill_checksum).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,13 +12,4 @@ pub struct Packet {
     pub header: Arc<[u8]>,
     /// What follows the header.
     pub payload: Payload,
-}
-
-/// One unit of data of the application.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Payload {
-    /// The sending application's name for it.
-    pub unit: u64,
-    /// Bytes; 0 in a packet without data.
-    pub len: u32,
 }

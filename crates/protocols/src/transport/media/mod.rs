@@ -7,10 +7,16 @@
 //! Times of arrival are by the receiver's clock, whose zero and whose drift the sender does not know: only differences between
 //! them mean something.
 
+mod choice;
 pub mod gcc;
+pub mod nada;
 pub mod scream;
 #[cfg(test)]
 mod tests;
+mod uncontrolled;
+
+pub use choice::{Congestion, Source};
+pub use uncontrolled::Uncontrolled;
 
 use core::fmt;
 

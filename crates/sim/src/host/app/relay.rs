@@ -34,7 +34,7 @@ impl Relay {
             // Octets are of no use without the rest; datagrams that have come are still sent.
             SocketEvent::Closed { has_failed: true } if other.is_stream() => stack.abort(other, cx.now),
             SocketEvent::Closed { .. } if socket == self.input => stack.close(self.output, cx.now),
-            SocketEvent::Closed { .. } | SocketEvent::Heard { .. } => {}
+            SocketEvent::Closed { .. } | SocketEvent::Heard { .. } | SocketEvent::TargetRate(_) => {}
         }
     }
 

@@ -74,6 +74,7 @@ impl Source {
                 self.is_done = true;
                 stack.set_program_timer(self.owner.program, None);
             }
+            SocketEvent::TargetRate(rate) => self.application.handle_target_rate(rate, cx.now),
             SocketEvent::Heard { octets } => self.handle_heard(octets, stack, cx),
             SocketEvent::Closed { has_failed: false } | SocketEvent::Readable => {}
         }

@@ -3,7 +3,7 @@
 //! A datagram waits in its connection until the congestion control allows it, and is then one packet. Datagrams that a
 //! connection has not sent when it ends are lost.
 
-use super::{Connect, Owner, SocketEvent, SocketId, Unit};
+use super::{Connect, Owner, SocketEvent, SocketId, Step, Unit};
 use crate::host::packet::{Body, Expiry, Packet, Tag};
 use crate::host::{Context, Endpoint, Slot, Stack, count_host_drop};
 use crate::id::FlowId;
@@ -19,7 +19,7 @@ const SEQUENCE_MODULUS: u64 = 1 << 48;
 /// One end of a connection.
 #[derive(Debug)]
 pub(in crate::host) struct DccpSocket {
-    owner: Owner,
+    pub(super) owner: Owner,
     /// Its number among all sockets.
     number: u32,
     connection: Connection,
@@ -83,7 +83,7 @@ impl DccpSocket {
         let tfrc = sender.tfrc();
         RateControl {
             rate: tfrc.rate() * 8.0,
-            loss_event_rate: tfrc.loss_event_rate(),
+            loss_event_rate: Some(tfrc.loss_event_rate()),
             rtt: tfrc.rtt().unwrap_or_default(),
             state: sender.adtfrc().map(|adtfrc| PathState::of_sender(adtfrc.is_probing(), adtfrc.states())),
         }
@@ -143,7 +143,7 @@ impl Stack {
             cx.counters[DropCause::SendBufferFull] += 1;
             cx.flows[socket.owner.flow].handle_datagram_lost(unit.seq);
         }
-        self.unsettle(place);
+        self.unsettle(SocketId::Dccp(place));
     }
 
     /// A packet for a socket of this host; it came in this number of IP `packets`.
@@ -176,7 +176,7 @@ impl Stack {
         } else {
             cx.counters.delivered += u64::from(packets);
         }
-        self.unsettle(place);
+        self.unsettle(SocketId::Dccp(place));
     }
 
     /// A timer of a connection, or its opening, is due.
@@ -185,57 +185,43 @@ impl Stack {
         if socket.opens.take_if(|opens| *opens <= cx.now).is_none() {
             socket.connection.handle_timeout(cx.now);
         }
-        self.unsettle(place);
+        self.unsettle(SocketId::Dccp(place));
     }
 
-    /// A connection may have something to send, or to tell. The latest one comes first: what a relay passes on is sent before its
-    /// other connection goes on.
-    pub(super) fn unsettle(&mut self, place: u32) {
-        if self.unsettled.last() != Some(&place) {
-            self.unsettled.push(place);
-        }
-    }
-
-    /// Does what connections want done, up to the next event; false if there is no event.
-    pub(super) fn poll_unsettled(&mut self, cx: &mut Context<'_>) -> bool {
-        while let Some(&place) = self.unsettled.last() {
-            let socket = &mut self.dccp[place as usize];
-            let output = if socket.opens.is_some() { None } else { socket.connection.poll_output(cx.now) };
-            let event = match output {
-                Some(Output::Transmit(packet)) => {
-                    self.send_dccp(place, packet, cx);
-                    continue;
+    /// Does one thing that a connection wants done.
+    pub(super) fn step_dccp(&mut self, place: u32, cx: &mut Context<'_>) -> Step {
+        let socket = &mut self.dccp[place as usize];
+        let output = if socket.opens.is_some() { None } else { socket.connection.poll_output(cx.now) };
+        Step::Event(match output {
+            Some(Output::Transmit(packet)) => {
+                self.send_dccp(place, packet, cx);
+                return Step::Done;
+            }
+            Some(Output::Deliver(delivery)) => {
+                let unit = socket.arrived.as_ref().map(|unit| (unit.seq, unit.octets));
+                let payload = delivery.payload;
+                debug_assert_eq!(unit, Some((payload.unit, payload.len)), "it delivers what has just come");
+                let receiver = socket.connection.receiver().adtfrc().filter(|_| socket.is_last);
+                if let Some(sample) = receiver.and_then(adtfrc::Receiver::sample) {
+                    cx.flows[socket.owner.flow].handle_path_sample(sample, cx.now);
                 }
-                Some(Output::Deliver(delivery)) => {
-                    let unit = socket.arrived.as_ref().map(|unit| (unit.seq, unit.octets));
-                    let payload = delivery.payload;
-                    debug_assert_eq!(unit, Some((payload.unit, payload.len)), "it delivers what has just come");
-                    let receiver = socket.connection.receiver().adtfrc().filter(|_| socket.is_last);
-                    if let Some(sample) = receiver.and_then(adtfrc::Receiver::sample) {
-                        cx.flows[socket.owner.flow].handle_path_sample(sample, cx.now);
-                    }
-                    SocketEvent::Readable
+                SocketEvent::Readable
+            }
+            Some(Output::Connected | Output::Writable) => {
+                if socket.is_closing {
+                    socket.close(cx.now);
                 }
-                Some(Output::Connected | Output::Writable) => {
-                    if socket.is_closing {
-                        socket.close(cx.now);
-                    }
-                    if !socket.is_written {
-                        continue;
-                    }
-                    SocketEvent::Writable
+                if !socket.is_written {
+                    return Step::Done;
                 }
-                Some(Output::Closed(reason)) => self.handle_dccp_closed(place, reason, cx),
-                None => {
-                    self.unsettled.pop();
-                    self.rest(place, cx);
-                    continue;
-                }
-            };
-            self.events.push_back((self.dccp[place as usize].owner.program, SocketId::Dccp(place), event));
-            return true;
-        }
-        false
+                SocketEvent::Writable
+            }
+            Some(Output::Closed(reason)) => self.handle_dccp_closed(place, reason, cx),
+            None => {
+                self.rest(place, cx);
+                return Step::Rest;
+            }
+        })
     }
 
     /// A connection has nothing more to do before its timer.

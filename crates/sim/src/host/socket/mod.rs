@@ -9,6 +9,7 @@
 
 pub(in crate::host) mod dccp;
 pub(in crate::host) mod ports;
+pub(in crate::host) mod rtp;
 pub(in crate::host) mod tcp;
 pub(in crate::host) mod turns;
 pub(in crate::host) mod udp;
@@ -22,6 +23,7 @@ use crate::metrics::DropCause;
 use dccp::DccpOptions;
 use hopcast_protocols::time::Instant;
 use ports::MAX_SOCKETS;
+use rtp::RtpOptions;
 use std::sync::Arc;
 use tcp::TcpOptions;
 
@@ -34,6 +36,8 @@ pub(in crate::host) enum SocketId {
     Tcp(u32),
     /// By its place among those of DCCP.
     Dccp(u32),
+    /// By its place among those of RTP.
+    Rtp(u32),
 }
 
 impl SocketId {
@@ -45,7 +49,7 @@ impl SocketId {
     /// Its protocol ("Assigned internet protocol numbers", IANA).
     fn protocol(self) -> u8 {
         match self {
-            Self::Udp(_) => UDP,
+            Self::Udp(_) | Self::Rtp(_) => UDP,
             Self::Tcp(_) => TCP,
             Self::Dccp(_) => DCCP,
         }
@@ -65,6 +69,8 @@ pub(in crate::host) enum SocketEvent {
         /// A datagram's, or what was read of a stream.
         octets: u32,
     },
+    /// The congestion control allows the program this rate, in b/s.
+    TargetRate(u64),
     /// The connection is gone; if it has failed, not by the wish of both sides.
     Closed {
         /// Whether it has failed.
@@ -109,6 +115,7 @@ pub(in crate::host) enum Read {
 pub(in crate::host) enum Permit {
     Udp(u32, Plan),
     Dccp(u32),
+    Rtp(u32),
 }
 
 /// How a blocking write of a datagram has ended.
@@ -132,6 +139,18 @@ pub(crate) enum SocketOptions {
     Tcp(TcpOptions),
     /// DCCP.
     Dccp(DccpOptions),
+    /// RTP over UDP.
+    Rtp(RtpOptions),
+}
+
+/// What an unsettled socket has done.
+enum Step {
+    /// Something, and perhaps there is more.
+    Done,
+    /// Something of which its program must know.
+    Event(SocketEvent),
+    /// Nothing: it waits for its timer.
+    Rest,
 }
 
 /// Whose a socket is.
@@ -175,6 +194,7 @@ impl Stack {
             SocketOptions::Udp => self.add_udp(owner, self.next_port(), Some(connect)),
             SocketOptions::Tcp(options) => self.connect_tcp(owner, options, connect),
             SocketOptions::Dccp(options) => self.connect_dccp(owner, options, connect),
+            SocketOptions::Rtp(options) => self.connect_rtp(owner, &options, connect),
         }
     }
 
@@ -185,6 +205,7 @@ impl Stack {
             SocketOptions::Udp => self.add_udp(owner, port, None),
             SocketOptions::Tcp(options) => self.listen_tcp(owner, port, options, is_last),
             SocketOptions::Dccp(options) => self.listen_dccp(owner, port, options, is_last),
+            SocketOptions::Rtp(options) => self.listen_rtp(owner, port, &options),
         };
         (socket, port)
     }
@@ -195,6 +216,7 @@ impl Stack {
         match socket {
             SocketId::Udp(place) => self.admit_udp(place, octets, now).map(|plan| Permit::Udp(place, plan)),
             SocketId::Dccp(place) => self.dccp[place as usize].has_room(octets).then_some(Permit::Dccp(place)),
+            SocketId::Rtp(place) => self.rtp[place as usize].has_room().then_some(Permit::Rtp(place)),
             SocketId::Tcp(_) => None,
         }
     }
@@ -207,6 +229,10 @@ impl Stack {
                 self.write_dccp(place, unit, cx);
                 Sent::Accepted
             }
+            Permit::Rtp(place) => {
+                self.write_rtp(place, unit, cx.now);
+                Sent::Accepted
+            }
         }
     }
 
@@ -215,6 +241,7 @@ impl Stack {
         match socket {
             SocketId::Udp(place) => self.send_udp_or_lose(place, unit, cx),
             SocketId::Dccp(place) => self.write_dccp(place, unit, cx),
+            SocketId::Rtp(place) => self.write_rtp(place, unit, cx.now),
             SocketId::Tcp(_) => {}
         }
     }
@@ -223,7 +250,7 @@ impl Stack {
     pub(in crate::host) fn space(&self, socket: SocketId) -> u32 {
         match socket {
             SocketId::Tcp(place) => self.tcp[place as usize].space(),
-            SocketId::Udp(_) | SocketId::Dccp(_) => u32::MAX,
+            SocketId::Udp(_) | SocketId::Dccp(_) | SocketId::Rtp(_) => u32::MAX,
         }
     }
 
@@ -231,7 +258,7 @@ impl Stack {
     pub(in crate::host) fn write(&mut self, socket: SocketId, octets: u32, now: Instant) -> u32 {
         match socket {
             SocketId::Tcp(place) => self.write_tcp(place, octets, now),
-            SocketId::Udp(_) | SocketId::Dccp(_) => 0,
+            SocketId::Udp(_) | SocketId::Dccp(_) | SocketId::Rtp(_) => 0,
         }
     }
 
@@ -241,6 +268,7 @@ impl Stack {
             SocketId::Udp(place) => self.udp[place as usize].read().map(Read::Datagram),
             SocketId::Tcp(place) => self.read_tcp(place, at_most, now),
             SocketId::Dccp(place) => self.dccp[place as usize].read().map(Read::Datagram),
+            SocketId::Rtp(place) => self.rtp[place as usize].read().map(Read::Datagram),
         }
     }
 
@@ -251,6 +279,7 @@ impl Stack {
             SocketId::Udp(place) => self.udp[place as usize].close(),
             SocketId::Tcp(place) => self.tcp[place as usize].close(now),
             SocketId::Dccp(place) => self.dccp[place as usize].close(now),
+            SocketId::Rtp(_) => {}
         }
         self.settle(socket);
     }
@@ -268,7 +297,7 @@ impl Stack {
         match socket {
             SocketId::Udp(_) => {}
             SocketId::Tcp(place) => self.wake_talker(place),
-            SocketId::Dccp(place) => self.unsettle(place),
+            SocketId::Dccp(_) | SocketId::Rtp(_) => self.unsettle(socket),
         }
     }
 
@@ -300,6 +329,36 @@ impl Stack {
         }
     }
 
+    /// A socket may have something to send, or to tell. The latest one comes first: what a relay passes on is sent before its other
+    /// connection goes on.
+    pub(super) fn unsettle(&mut self, socket: SocketId) {
+        if self.unsettled.last() != Some(&socket) {
+            self.unsettled.push(socket);
+        }
+    }
+
+    /// Does what sockets want done, up to the next event; false if there is no event.
+    fn poll_unsettled(&mut self, cx: &mut Context<'_>) -> bool {
+        while let Some(&socket) = self.unsettled.last() {
+            let (step, program) = match socket {
+                SocketId::Dccp(place) => (self.step_dccp(place, cx), self.dccp[place as usize].owner.program),
+                SocketId::Rtp(place) => (self.step_rtp(place, cx), self.rtp[place as usize].owner.program),
+                SocketId::Udp(_) | SocketId::Tcp(_) => (Step::Rest, 0),
+            };
+            match step {
+                Step::Done => {}
+                Step::Rest => {
+                    self.unsettled.pop();
+                }
+                Step::Event(event) => {
+                    self.events.push_back((program, socket, event));
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
     /// The timer of a socket is due.
     pub(in crate::host) fn expire_socket(&mut self, socket: u32, cx: &mut Context<'_>) {
         self.timers.set(Slot::Socket(socket).index(), None);
@@ -307,6 +366,7 @@ impl Stack {
             SocketId::Udp(_) => {}
             SocketId::Tcp(place) => self.expire_tcp(place, cx),
             SocketId::Dccp(place) => self.expire_dccp(place, cx),
+            SocketId::Rtp(place) => self.expire_rtp(place, cx.now),
         }
     }
 
@@ -329,6 +389,9 @@ impl Stack {
             }
             (Some(SocketId::Dccp(place)), Body::Dccp(packet)) => {
                 self.deliver_dccp(place, datagram, packet, packets, cx);
+            }
+            (Some(SocketId::Rtp(place)), Body::Rtp { packet, .. }) => {
+                self.deliver_rtp(place, datagram, packet, packets, cx);
             }
             (_, Body::Real { .. }) => self.deliver_real(datagram, packets, cx),
             _ => count_host_drop(datagram, packets, DropCause::NoSocket, cx),

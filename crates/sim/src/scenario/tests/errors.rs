@@ -65,7 +65,7 @@ fn everything_that_is_wrong_is_told_in_the_order_of_the_file() {
         refused(&text, &["seed=x"]),
         r#"test.toml:2: duration = "10 parsecs": is not a time: there is no unit "parsecs"; expected a time such as "10 ms"
 test.toml:10: nodes.b.placement.at.0.0 = "10 s": is a time, not a length; expected a length such as "200 m"
-test.toml:17: flows.f.application.kind = "cbrr": unknown value; did you mean "cbr"? Expected "bulk", "adu", "cbr", "audio", "game", "file", "video-trace" or "custom"
+test.toml:17: flows.f.application.kind = "cbrr": unknown value; did you mean "cbr"? Expected "bulk", "adu", "cbr", "codec", "audio", "game", "file", "video-trace" or "custom"
 --set: seed = "x": is not a whole number; expected a whole number from 0 to 18446744073709551615"#
     );
 }

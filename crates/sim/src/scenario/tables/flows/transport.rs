@@ -1,9 +1,9 @@
 //! How a flow is carried: `flows.transport`.
 
-use hopcast_protocols::transport::{adtfrc, dccp, tcp, tfrc};
+use hopcast_protocols::transport::{adtfrc, dccp, media, rtp, tcp, tfrc};
 use hopcast_wire::ethernet;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::Resolver;
 use super::super::custom::Custom;
@@ -54,6 +54,57 @@ pub(super) enum Transport {
         #[schemars(extend("minimum" = 1, "maximum" = 64_495, "x-default" = computed(DCCP_SEGMENT)))]
         segment: Option<Size>,
     },
+    /// RTP (RFC 3550) over UDP, with feedback of the receiver and congestion control of media.
+    Rtp(Rtp),
+}
+
+/// Parameters of RTP.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Rtp {
+    /// Congestion control of media. An application that follows a target rate is told it; other applications are paced.
+    #[schemars(extend("x-default" = is("gcc", "that of WebRTC")))]
+    congestion: MediaCongestion,
+    /// How the receiver reports arrivals.
+    #[schemars(extend("x-default" = computed("`twcc` for `gcc`, as in WebRTC; `ccfb` otherwise")))]
+    feedback: Option<Feedback>,
+    /// Whether queues with `ecn` may mark packets instead of dropping them: with `scream` as L4S (RFC 9331), with `nada` as classic ECN (RFC 3168).
+    #[schemars(extend("x-default" = is(false, "without")))]
+    ecn: bool,
+}
+
+/// Congestion control of media over RTP.
+#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum MediaCongestion {
+    /// Google congestion control, as WebRTC has it.
+    Gcc,
+    /// NADA (RFC 8698).
+    Nada,
+    /// SCReAM v2 (draft-ietf-ccwg-rfc8298bis-screamv2).
+    Scream,
+    /// None: packets leave at once.
+    None,
+}
+
+impl From<MediaCongestion> for media::Congestion {
+    fn from(congestion: MediaCongestion) -> Self {
+        match congestion {
+            MediaCongestion::Gcc => Self::Gcc,
+            MediaCongestion::Nada => Self::Nada,
+            MediaCongestion::Scream => Self::Scream,
+            MediaCongestion::None => Self::None,
+        }
+    }
+}
+
+/// How a receiver of RTP reports arrivals.
+#[derive(Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Feedback {
+    /// Congestion control feedback, with ECN fields (RFC 8888).
+    Ccfb,
+    /// Transport-wide numbers, as WebRTC has them (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+    Twcc,
 }
 
 const DCCP_SEGMENT: &str = "`radio.mtu` less 52 B; 1000 B under profile `ns-2`; 1448 B if there is no MTU";
@@ -178,6 +229,7 @@ impl Resolver<'_> {
         let congestion = match transport {
             Transport::Udp {} => return model::Transport::Udp,
             Transport::Tcp(keys) => return model::Transport::Tcp(self.tcp(index, keys, mtu)),
+            Transport::Rtp(keys) => return model::Transport::Rtp(self.rtp(index, &keys)),
             Transport::Tfrc { variant, segment } => dccp::Congestion::Tfrc(tfrc::Config {
                 segment: self.dccp_segment(index, segment, mtu),
                 edition: variant.edition(),
@@ -208,6 +260,27 @@ impl Resolver<'_> {
             None => (Size::from(WITHOUT_MTU - headers), "default: value for an MTU of 1500 B".into()),
         });
         segment.0 as u32
+    }
+
+    fn rtp(&mut self, index: &str, keys: &Rtp) -> model::Rtp {
+        let at = |key| ["flows", index, "transport", key];
+        let feedback = self.ledger.pick(&at("feedback"), keys.feedback, || match keys.congestion {
+            MediaCongestion::Gcc => (Feedback::Twcc, "default for gcc: as in WebRTC".into()),
+            _ => (Feedback::Ccfb, "default: RFC 8888".into()),
+        });
+        let congestion = media::Congestion::from(keys.congestion);
+        if keys.ecn && !congestion.knows_ecn() {
+            let problem = "has no effect: this congestion control does not react to marks";
+            self.report(&at("ecn"), problem, "congestion = \"scream\" or \"nada\"");
+        } else if keys.ecn && feedback == Feedback::Twcc {
+            let problem = "has no effect: this feedback does not tell marks";
+            self.report(&at("ecn"), problem, "feedback = \"ccfb\"");
+        }
+        let feedback = match feedback {
+            Feedback::Ccfb => rtp::Format::Ccfb,
+            Feedback::Twcc => rtp::Format::Twcc,
+        };
+        model::Rtp { congestion, feedback, ecn: keys.ecn }
     }
 
     fn tcp(&mut self, index: &str, keys: Tcp, mtu: Option<u32>) -> model::Tcp {

@@ -4,6 +4,7 @@ mod adu;
 mod audio;
 mod bulk;
 mod cbr;
+mod codec;
 mod custom;
 mod file;
 mod game;
@@ -34,7 +35,8 @@ const MAX_UDP_PAYLOAD: f64 = 65_507.0;
 const MAX_PACKET_RATE: f64 = 1e6;
 
 /// Default of `packet`.
-const PACKET: &str = "`radio.mtu` less 28 B, 1472 B if there is no MTU (UDP); the segment (others)";
+const PACKET: &str =
+    "`radio.mtu` less 28 B, 1472 B if there is no MTU (UDP); 12 or 20 B less than that (RTP); the segment (others)";
 
 /// Data that the application sends.
 #[derive(Deserialize, JsonSchema)]
@@ -44,6 +46,7 @@ pub(super) enum Kinds {
     Bulk(bulk::Keys),
     Adu(adu::Keys),
     Cbr(cbr::Keys),
+    Codec(codec::Keys),
     Audio(audio::Keys),
     Game(game::Keys),
     File(file::Keys),
@@ -84,6 +87,7 @@ impl Resolver<'_> {
             Kinds::Bulk(keys) => keys.resolve(self, flow),
             Kinds::Adu(keys) => keys.resolve(self, flow),
             Kinds::Cbr(keys) => keys.resolve(self, flow),
+            Kinds::Codec(keys) => keys.resolve(self, flow),
             Kinds::Audio(keys) => keys.resolve(self, flow),
             Kinds::Game(keys) => keys.resolve(self, flow),
             Kinds::File(keys) => keys.resolve(self, flow),
@@ -103,6 +107,13 @@ impl Resolver<'_> {
                     Some(mtu) => (mtu - IP_AND_UDP, "default: radio.mtu less 28 B of headers"),
                     None => (WITHOUT_MTU - IP_AND_UDP, "default: value for an MTU of 1500 B"),
                 },
+                model::Transport::Rtp(rtp) => {
+                    let headers = IP_AND_UDP + rtp.feedback.header_len();
+                    match carrier.mtu {
+                        Some(mtu) => (mtu - headers, "default: radio.mtu less the headers of IP, UDP and RTP"),
+                        None => (WITHOUT_MTU - headers, "default: value for an MTU of 1500 B"),
+                    }
+                }
             };
             match carrier.overhead {
                 0 => (Size::from(room), source.into()),
@@ -131,6 +142,7 @@ impl Resolver<'_> {
             model::Transport::Tcp(_) => return,
             model::Transport::Udp => ("UDP datagram", MAX_UDP_PAYLOAD),
             model::Transport::Dccp(_) => ("DCCP packet", MAX_DCCP_PAYLOAD),
+            model::Transport::Rtp(rtp) => ("packet of RTP", MAX_UDP_PAYLOAD - f64::from(rtp.feedback.header_len())),
         };
         let most = most - f64::from(carrier.overhead);
         if octets > most {

@@ -1,0 +1,98 @@
+//! The receiving end of a session.
+
+use std::sync::Arc;
+
+use hopcast_wire::ParseError;
+use hopcast_wire::ecn::Ecn;
+use hopcast_wire::rtp;
+
+use super::arrivals::{Arrivals, Received};
+use super::{Config, Format, Schedule, report, unwrap};
+use crate::time::{Duration, Instant};
+
+/// Bounds of [`Schedule::Share`], its first interval, and the size of its reports in bits (libwebrtc,
+/// `transport_sequence_number_feedback_generator.cc`).
+const SHORTEST: Duration = Duration::from_millis(50);
+const LONGEST: Duration = Duration::from_millis(250);
+const FIRST: Duration = Duration::from_millis(100);
+const REPORT_BITS: f64 = 68.0 * 8.0;
+/// Share of the arriving rate that reports take.
+const REPORT_SHARE: f64 = 0.05;
+/// Of [`Schedule::Frames`].
+const PACKETS: u32 = 16;
+const HELD: Duration = Duration::from_millis(40);
+
+/// The receiving end of a session.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: Config,
+    arrivals: Arrivals,
+    /// When the next report is due.
+    due: Option<Instant>,
+    /// Bytes since the last report, and when that was.
+    received: (u64, Option<Instant>),
+    interval: Duration,
+    reports: u8,
+}
+
+impl Receiver {
+    /// A session of which nothing has come.
+    pub fn new(config: Config) -> Self {
+        let interval = match config.schedule {
+            Schedule::Periodic(interval) => interval,
+            Schedule::Share => FIRST,
+            Schedule::Frames => HELD,
+        };
+        Self { config, arrivals: Arrivals::default(), due: None, received: (0, None), interval, reports: 0 }
+    }
+
+    /// A packet has come, of which these are the RTP header and the bytes of data, with this ECN field. Returns whether it is to be
+    /// handed out: it has data, and is no repetition.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the header.
+    pub fn handle_packet(&mut self, header: &[u8], data: u32, ecn: Ecn, now: Instant) -> Result<bool, ParseError> {
+        let packet = rtp::Packet::new_checked(header)?;
+        let near = self.arrivals.newest().unwrap_or(1 << 16);
+        let Some(number) = number(self.config.format, &packet) else { return Ok(data > 0) };
+        if !self.arrivals.insert(unwrap(number.into(), 16, near), Received { time: now, ecn }) {
+            return Ok(false);
+        }
+        self.received.0 += header.len() as u64 + u64::from(data);
+        self.received.1.get_or_insert(now);
+        let is_enough = packet.marker() || self.arrivals.unreported() >= PACKETS;
+        let due = if self.config.schedule == Schedule::Frames && is_enough { now } else { now + self.interval };
+        self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
+        Ok(data > 0)
+    }
+
+    /// When the next report is due.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// The report that is due at `now`.
+    pub fn poll_report(&mut self, now: Instant) -> Option<Arc<[u8]>> {
+        self.due.take_if(|due| *due <= now)?;
+        let octets = report::write(&self.config, &self.arrivals, self.reports, now);
+        self.reports = self.reports.wrapping_add(1);
+        self.arrivals.on_reported(self.config.format == Format::Ccfb);
+        if self.config.schedule == Schedule::Share {
+            let (octets, since) = core::mem::replace(&mut self.received, (0, Some(now)));
+            let elapsed = since.map_or(Duration::ZERO, |since| now.saturating_since(since)).as_secs_f64();
+            // Reports of 544 bits at a twentieth of the rate.
+            let interval = REPORT_BITS * elapsed / (REPORT_SHARE * 8.0 * octets.max(1) as f64);
+            self.interval = Duration::from_secs_f64(interval).clamp(SHORTEST, LONGEST);
+        }
+        Some(octets)
+    }
+}
+
+/// The number by which reports name the packet.
+fn number(format: Format, packet: &rtp::Packet<&[u8]>) -> Option<u16> {
+    match format {
+        Format::Ccfb => Some(packet.sequence()),
+        Format::Twcc => packet.extension().and_then(|extension| extension.transport_wide_number()),
+    }
+}

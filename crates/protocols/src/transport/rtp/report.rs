@@ -1,0 +1,125 @@
+//! Reports of arrivals in their two formats, written and read.
+
+use std::sync::Arc;
+
+use hopcast_wire::ParseError;
+use hopcast_wire::ecn::Ecn;
+use hopcast_wire::rtcp::{ccfb, twcc};
+
+use super::arrivals::{Arrivals, Received};
+use super::{Config, Format, clock, unwrap};
+use crate::time::{Duration, Instant};
+use crate::transport::media::Arrival;
+
+/// Ticks per second of a report's timestamp, and of the times before it (RFC 8888, section 3.1).
+const TIMESTAMP: u64 = 1 << 16;
+const OFFSET: u64 = 1 << 10;
+/// The greatest time before the timestamp that can be told.
+const LAST_OFFSET: u64 = 0x1ffd;
+/// Ticks per second of TWCC's deltas, and their number in a tick of its reference time (section 3.1 of the draft).
+const DELTA: u64 = 4_000;
+const REFERENCE: u64 = 256;
+
+/// What a report tells.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Report {
+    /// The first number, as far as it is on the wire.
+    pub(super) first: u16,
+    /// Consecutive packets.
+    pub(super) arrivals: Vec<Option<Arrival>>,
+    /// The latest arrival, and how long the report was held back after it, as far as the format tells.
+    pub(super) latest: Option<(usize, Duration)>,
+}
+
+/// A report at `now`, the `count`-th of its receiver.
+pub(super) fn write(config: &Config, arrivals: &Arrivals, count: u8, now: Instant) -> Arc<[u8]> {
+    let (first, packets) = arrivals.report();
+    let (sender, source, begin) = (config.source.wrapping_add(1), config.source, first as u16);
+    match config.format {
+        Format::Ccfb => {
+            let reports = packets.map(|packet| packet.map(|packet| told(packet, now))).collect();
+            let timestamp = clock::ticks(now, TIMESTAMP) as u32;
+            let feedback = ccfb::Feedback { sender, blocks: vec![ccfb::Block { source, begin, reports }], timestamp };
+            let mut octets = vec![0; feedback.buffer_len()];
+            feedback.emit(&mut octets);
+            octets.into()
+        }
+        Format::Twcc => {
+            let mut before = None;
+            let deltas = packets.map(|packet| {
+                let ticks = clock::ticks(packet?.time, DELTA);
+                let from = before.replace(ticks).unwrap_or(ticks / REFERENCE * REFERENCE);
+                Some(i64::wrapping_sub(ticks as i64, from as i64).clamp(i16::MIN.into(), i16::MAX.into()) as i16)
+            });
+            let deltas = deltas.collect();
+            let oldest = arrivals.report().1.flatten().next();
+            let reference = oldest.map_or(0, |packet| clock::ticks(packet.time, DELTA) / REFERENCE);
+            // Of 24 bits, with a sign.
+            let reference = (reference as i32) << 8 >> 8;
+            let feedback = twcc::Feedback { sender, source, base: begin, reference, count, packets: deltas };
+            let mut octets = vec![0; feedback.buffer_len()];
+            feedback.emit(&mut octets);
+            octets.into()
+        }
+    }
+}
+
+fn told(packet: Received, now: Instant) -> ccfb::Report {
+    let ticks = clock::ticks(Instant::START + now.saturating_since(packet.time), OFFSET);
+    let offset = if ticks > LAST_OFFSET { ccfb::Offset::TooOld } else { ccfb::Offset::Before(ticks as u16) };
+    ccfb::Report { ecn: packet.ecn, offset }
+}
+
+/// Reads a report of the media of `config`; `None`: it tells nothing of that. `near` is a time of the receiver's clock that was heard
+/// before.
+pub(super) fn read(config: &Config, octets: &[u8], near: Instant) -> Result<Option<Report>, ParseError> {
+    match config.format {
+        Format::Ccfb => {
+            let feedback = ccfb::Feedback::parse(octets)?;
+            let ticks = unwrap(feedback.timestamp, 32, clock::ticks(near, TIMESTAMP));
+            let reported = clock::instant(ticks, TIMESTAMP);
+            let block = feedback.blocks.into_iter().find(|block| block.source == config.source);
+            Ok(block.map(|block| {
+                let arrival = |report: Option<ccfb::Report>| {
+                    let ccfb::Report { ecn, offset } = report?;
+                    let held = match offset {
+                        ccfb::Offset::Before(ticks) => u64::from(ticks),
+                        ccfb::Offset::TooOld | ccfb::Offset::Unknown => LAST_OFFSET,
+                    };
+                    let held = clock::instant(held, OFFSET) - Instant::START;
+                    Some((
+                        Arrival { time: Instant::START + (reported - Instant::START).saturating_sub(held), ecn },
+                        held,
+                    ))
+                };
+                let arrivals: Vec<_> = block.reports.into_iter().map(arrival).collect();
+                let held = |(place, arrival): (usize, &Option<(Arrival, Duration)>)| Some((place, arrival.as_ref()?.1));
+                // Of equal times the packet that was sent last.
+                let latest = arrivals
+                    .iter()
+                    .enumerate()
+                    .filter_map(held)
+                    .min_by_key(|&(place, held)| (held, usize::MAX - place));
+                let arrivals = arrivals.iter().map(|arrival| arrival.map(|(arrival, _)| arrival)).collect();
+                Report { first: block.begin, arrivals, latest }
+            }))
+        }
+        Format::Twcc => {
+            let feedback = twcc::Feedback::parse(octets)?;
+            if feedback.source != config.source {
+                return Ok(None);
+            }
+            let reference = unwrap(feedback.reference as u32 & 0xff_ffff, 24, clock::ticks(near, DELTA) / REFERENCE);
+            let mut ticks = reference * REFERENCE;
+            let arrival = |delta: Option<i16>| {
+                ticks = ticks.saturating_add_signed(delta?.into());
+                Some(Arrival { time: clock::instant(ticks, DELTA), ecn: Ecn::NotEct })
+            };
+            let arrivals: Vec<Option<Arrival>> = feedback.packets.into_iter().map(arrival).collect();
+            let time = |(place, arrival): (usize, &Option<Arrival>)| Some((arrival.as_ref()?.time, place));
+            let latest = arrivals.iter().enumerate().filter_map(time).max();
+            let latest = latest.map(|(_, place)| (place, Duration::ZERO));
+            Ok(Some(Report { first: feedback.base, arrivals, latest }))
+        }
+    }
+}

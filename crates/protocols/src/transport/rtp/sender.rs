@@ -1,0 +1,307 @@
+//! The sending end of a session: frames, pacer, and history.
+
+use std::collections::VecDeque;
+
+use hopcast_wire::ParseError;
+use hopcast_wire::ecn::Ecn;
+use hopcast_wire::rtp::{self, Contributors, Extension, Repr, extension};
+
+use super::history::History;
+use super::{Config, Format, Packet, Payload, clock, report, unwrap};
+use crate::time::{Duration, Instant};
+use crate::transport::media::{Feedback, Frame, MediaCongestionControl, Probe};
+
+/// UDP and IP.
+const BELOW_RTP: u32 = 8 + 20;
+/// The first dynamic payload type (RFC 3551, section 3).
+const PAYLOAD_TYPE: u8 = 96;
+/// Bytes of a packet that has nothing else: the most that its count tells (RFC 3550, section 5.1).
+const PADDING: u8 = 255;
+/// A packet that has waited for the pacer so long is thrown away. libwebrtc sends faster instead before media waits longer
+/// (`PacingController::kMaxExpectedQueueLength`), whatever the congestion control says.
+const WAIT: Duration = Duration::from_secs(2);
+/// Packets that may wait before a blocking write does.
+const ROOM: usize = 2;
+const SECOND: u128 = 1_000_000_000;
+
+/// The sending end of a session.
+#[derive(Debug)]
+pub struct Sender {
+    config: Config,
+    control: Box<dyn MediaCongestionControl>,
+    queue: VecDeque<Waiting>,
+    queued: u64,
+    /// Of the frame that is being written: its bytes, and what waited before it.
+    frame: Option<(u32, u64, Duration)>,
+    probe: Option<Burst>,
+    /// When the pacer lets the next packet leave.
+    departure: Instant,
+    history: History,
+    /// The newest time of the receiver's clock that was heard.
+    heard: Instant,
+    rtt: Option<Duration>,
+    told_rate: Option<u64>,
+    /// Whether a write was refused.
+    is_full: bool,
+    statistics: Statistics,
+}
+
+/// Counts of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Packets with data that left.
+    pub packets: u64,
+    /// Packets of padding that left.
+    pub padding: u64,
+    /// Packets with data that waited too long for the pacer.
+    pub discarded: u64,
+    /// Reports that came.
+    pub reports: u64,
+    /// Packets that were told of as lost, also where they arrived late after all.
+    pub lost: u64,
+    /// Packets that were told of as marked.
+    pub marked: u64,
+}
+
+/// What a sender wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Send this with this ECN field.
+    Transmit(Packet, Ecn),
+    /// This unit has waited too long for the pacer, and is not sent.
+    Lost(u64),
+    /// The application is to produce this, in b/s, headers not counted.
+    TargetRate(u64),
+    /// A write that was refused would be taken.
+    Writable,
+}
+
+/// A packet that waits for the pacer.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    payload: Payload,
+    since: Instant,
+    ends_frame: bool,
+}
+
+/// A probe that is being sent.
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    probe: Probe,
+    packets: u32,
+    bytes: u32,
+}
+
+impl Sender {
+    /// A session that has sent nothing.
+    pub fn new(config: Config, control: Box<dyn MediaCongestionControl>) -> Self {
+        Self {
+            config,
+            control,
+            queue: VecDeque::new(),
+            queued: 0,
+            frame: None,
+            probe: None,
+            departure: Instant::START,
+            history: History::default(),
+            heard: Instant::START,
+            rtt: None,
+            told_rate: None,
+            is_full: false,
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Whether the pacer would take a packet at once or soon, for applications that wait for that. If not, [`Output::Writable`] follows.
+    pub fn has_room(&mut self) -> bool {
+        self.is_full = self.queue.len() >= ROOM;
+        !self.is_full
+    }
+
+    /// The application writes a unit at `now`, which will be one packet.
+    pub fn handle_write(&mut self, payload: Payload, now: Instant) {
+        let waited = self.queue.front().map_or(Duration::ZERO, |packet| now.saturating_since(packet.since));
+        self.frame.get_or_insert((0, self.queued, waited)).0 += payload.len;
+        self.queued += u64::from(payload.len);
+        self.queue.push_back(Waiting { payload, since: now, ends_frame: false });
+    }
+
+    /// A report of the receiver arrives at `now`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn handle_report(&mut self, octets: &[u8], now: Instant) -> Result<(), ParseError> {
+        let Some(report) = report::read(&self.config, octets, self.heard)? else { return Ok(()) };
+        let offset = match self.config.format {
+            Format::Ccfb => self.config.first_sequence,
+            Format::Twcc => 0,
+        };
+        let low = report.first.wrapping_sub(offset);
+        let first = unwrap(low.into(), 16, self.history.next());
+        let latest = report.latest.and_then(|(place, held)| Some((report.arrivals[place]?.time, place as u64, held)));
+        let packets = self.history.on_report(first, report.arrivals.into_iter());
+        self.statistics.reports += 1;
+        for result in &packets {
+            match result.arrival {
+                Some(arrival) => self.statistics.marked += u64::from(arrival.ecn == Ecn::Ce),
+                None => self.statistics.lost += 1,
+            }
+        }
+        let rtt = latest.and_then(|(time, place, held)| {
+            self.heard = self.heard.max(time);
+            let newest = packets.iter().find(|result| result.packet.number == first + place)?;
+            Some(now.saturating_since(newest.packet.sent).saturating_sub(held))
+        });
+        self.rtt = rtt.or(self.rtt);
+        if !packets.is_empty() {
+            let in_flight = self.history.in_flight();
+            self.control.on_feedback(&Feedback { now, packets: &packets, rtt, in_flight });
+        }
+        Ok(())
+    }
+
+    /// Time has come to `now`.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.control.poll_timeout().is_some_and(|timeout| timeout <= now) {
+            self.control.handle_timeout(now);
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called, and then [`poll_output`](Self::poll_output).
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let expiry = self.queue.front().map(|packet| packet.since + WAIT);
+        let wants = self.probe.is_some() || self.queue.front().is_some_and(|packet| self.fits(packet.payload.len));
+        let departure = wants.then_some(self.departure);
+        [self.control.poll_timeout(), expiry, departure].into_iter().flatten().min()
+    }
+
+    /// What is to be done at `now`; call it until it returns `None`.
+    pub fn poll_output(&mut self, now: Instant) -> Option<Output> {
+        self.end_frame(now);
+        let rate = self.control.target_rate();
+        if self.told_rate.replace(rate) != Some(rate) {
+            return Some(Output::TargetRate(rate));
+        }
+        if self.queue.front().is_some_and(|packet| packet.since + WAIT <= now)
+            && let Some(packet) = self.queue.pop_front()
+        {
+            self.queued -= u64::from(packet.payload.len);
+            self.statistics.discarded += 1;
+            return Some(Output::Lost(packet.payload.unit));
+        }
+        if self.probe.is_none() {
+            let probe = self.control.poll_probe(now);
+            self.probe = probe.map(|probe| Burst { probe, packets: 0, bytes: 0 });
+        }
+        if self.departure <= now {
+            let fits = self.queue.front().is_some_and(|packet| self.probe.is_some() || self.fits(packet.payload.len));
+            if fits || self.probe.is_some() {
+                let packet = if fits { self.queue.pop_front() } else { None };
+                return Some(self.transmit(packet, now));
+            }
+        }
+        let is_writable = self.is_full && self.queue.len() < ROOM;
+        is_writable.then(|| {
+            self.is_full = false;
+            Output::Writable
+        })
+    }
+
+    /// The target rate in b/s, headers not counted.
+    pub fn target_rate(&self) -> u64 {
+        self.control.target_rate()
+    }
+
+    /// The latest round trip, without the time for which the report was held back, as far as its format tells that.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rtt
+    }
+
+    /// The congestion control.
+    pub fn control(&self) -> &dyn MediaCongestionControl {
+        &*self.control
+    }
+
+    /// What has happened so far.
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    /// Units that wait for the pacer.
+    pub fn waiting(&self) -> impl Iterator<Item = u64> + '_ {
+        self.queue.iter().map(|packet| packet.payload.unit)
+    }
+
+    /// What was written since the last output is a frame.
+    fn end_frame(&mut self, now: Instant) {
+        let Some((size, queued, queue_delay)) = self.frame.take() else { return };
+        if let Some(last) = self.queue.back_mut() {
+            last.ends_frame = true;
+        }
+        self.control.on_frame(&Frame { size, now, queued, queue_delay });
+    }
+
+    /// Bytes of a packet with `data` bytes of media, headers included.
+    fn size(&self, data: u32) -> u32 {
+        self.config.format.header_len() + data + BELOW_RTP
+    }
+
+    /// Whether the window has room for a packet with `data` bytes of media.
+    fn fits(&self, data: u32) -> bool {
+        let size = u64::from(self.size(data));
+        self.control.window().is_none_or(|window| self.history.in_flight() + size <= window)
+    }
+
+    /// Sends a packet that has waited, or padding.
+    fn transmit(&mut self, packet: Option<Waiting>, now: Instant) -> Output {
+        let data = packet.map_or(0, |packet| packet.payload.len);
+        let padding = if packet.is_some() { 0 } else { PADDING };
+        let size = self.size(data + u32::from(padding));
+        let probe = self.probe.map(|burst| burst.probe);
+        let header = self.header(packet, padding, now);
+        let sent = self.history.on_sent(size, probe.map(|probe| probe.id), now);
+        self.control.on_sent(&sent);
+        match packet {
+            Some(_) => self.statistics.packets += 1,
+            None => self.statistics.padding += 1,
+        }
+        self.queued -= u64::from(data);
+        if let Some(rate) = probe.map(|probe| probe.rate).or_else(|| self.control.pacing_rate()) {
+            let nanos = u128::from(size) * 8 * SECOND / u128::from(rate.max(1));
+            // A pacer that waited does not catch up.
+            self.departure = now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+        }
+        self.probe = self.probe.take().and_then(|burst| {
+            let burst = Burst { packets: burst.packets + 1, bytes: burst.bytes + size, ..burst };
+            (burst.packets < burst.probe.packets || burst.bytes < burst.probe.bytes).then_some(burst)
+        });
+        let payload = packet.map_or(Payload::default(), |packet| packet.payload);
+        Output::Transmit(Packet { header: header.into(), payload }, self.control.ecn())
+    }
+
+    /// The RTP header of the next packet, and padding behind it.
+    fn header(&self, packet: Option<Waiting>, padding: u8, now: Instant) -> Vec<u8> {
+        let number = self.history.next();
+        let words = extension::transport_wide(number as u16);
+        let repr = Repr {
+            marker: packet.is_some_and(|packet| packet.ends_frame),
+            payload_type: PAYLOAD_TYPE,
+            sequence: self.config.first_sequence.wrapping_add(number as u16),
+            timestamp: clock::timestamp(packet.map_or(now, |packet| packet.since)),
+            source: self.config.source,
+            contributors: Contributors::NONE,
+            extension: (self.config.format == Format::Twcc)
+                .then_some(Extension { profile: extension::PROFILE, words: &words }),
+            payload_len: packet.map_or(0, |packet| packet.payload.len as usize),
+            padding_len: padding,
+        };
+        let mut octets = vec![0; repr.buffer_len() + usize::from(padding)];
+        let mut packet = rtp::Packet::new_unchecked(&mut octets[..]);
+        repr.emit(&mut packet);
+        if padding > 0 {
+            packet.fill_padding(padding);
+        }
+        octets
+    }
+}

@@ -1,0 +1,107 @@
+//! What holds whatever the path does.
+
+use proptest::prelude::*;
+
+use hopcast_wire::ecn::Ecn;
+
+use super::super::{Config, Format, Output, Receiver, Schedule, Sender};
+use crate::time::{Duration, Instant};
+use crate::transport::Payload;
+use crate::transport::media::scream::{self, Scream};
+
+fn schedule() -> impl Strategy<Value = Schedule> {
+    prop_oneof![
+        Just(Schedule::Frames),
+        Just(Schedule::Share),
+        (1_u64..300).prop_map(|ms| Schedule::Periodic(Duration::from_millis(ms)))
+    ]
+}
+
+proptest! {
+    /// Over a path that loses, delays and reorders: each unit is handed out at most once and unchanged, what left is known to have
+    /// left, and both ends come to rest.
+    #[test]
+    fn each_unit_arrives_at_most_once(
+        ccfb in any::<bool>(),
+        schedule in schedule(),
+        first_sequence in any::<u16>(),
+        frames in prop::collection::vec((1_u32..6, 1_u64..60), 1..40),
+        path in prop::collection::vec((any::<u8>(), 0_u64..80), 64),
+    ) {
+        let format = if ccfb { Format::Ccfb } else { Format::Twcc };
+        let config = Config { source: 9, first_sequence, format, schedule };
+        let mut sender = Sender::new(config, Box::new(Scream::new(scream::Config::default())));
+        let mut receiver = Receiver::new(config);
+        // When, to whom, and what.
+        let mut air: Vec<(Instant, bool, std::sync::Arc<[u8]>, Payload)> = Vec::new();
+        let (mut units, mut arrived, mut lost, mut sent) = (0_u64, Vec::new(), 0_u64, 0_u64);
+        let mut writes = Vec::new();
+        let mut at = Instant::START;
+        for (packets, gap) in frames {
+            writes.push((at, packets));
+            at += Duration::from_millis(gap);
+        }
+        writes.reverse();
+        for _ in 0..20_000 {
+            let due = air.iter().map(|entry| entry.0).min();
+            let write = writes.last().map(|write| write.0);
+            let next = [due, write, sender.poll_timeout(), receiver.poll_timeout()].into_iter().flatten().min();
+            let Some(now) = next.filter(|next| *next < Instant::START + Duration::from_secs(60)) else { break };
+            if let Some((_, packets)) = writes.pop_if(|write| write.0 <= now) {
+                for _ in 0..packets {
+                    sender.handle_write(Payload { unit: units, len: 700 }, now);
+                    units += 1;
+                }
+            }
+            while let Some(place) = air.iter().position(|entry| entry.0 <= now) {
+                let (_, to_receiver, header, payload) = air.remove(place);
+                if !to_receiver {
+                    sender.handle_report(&header, now).unwrap();
+                } else if receiver.handle_packet(&header, payload.len, Ecn::NotEct, now).unwrap() {
+                    prop_assert_eq!(payload.len, 700);
+                    arrived.push(payload.unit);
+                }
+            }
+            sender.handle_timeout(now);
+            while let Some(output) = sender.poll_output(now) {
+                match output {
+                    Output::Transmit(packet, _) => {
+                        let (fate, delay) = path[(sent % 64) as usize];
+                        sent += 1;
+                        if fate > 40 {
+                            air.push((now + Duration::from_millis(delay), true, packet.header, packet.payload));
+                        }
+                    }
+                    Output::Lost(_) => lost += 1,
+                    Output::TargetRate(rate) => prop_assert!((150_000..=1_500_000).contains(&rate)),
+                    Output::Writable => {}
+                }
+            }
+            if let Some(report) = receiver.poll_report(now) {
+                let (fate, delay) = path[(sent % 64) as usize];
+                if fate % 8 > 0 {
+                    air.push((now + Duration::from_millis(delay), false, report, Payload::default()));
+                }
+            }
+        }
+        let count = arrived.len();
+        arrived.sort_unstable();
+        arrived.dedup();
+        prop_assert_eq!(arrived.len(), count, "a unit twice");
+        prop_assert_eq!((sent + lost, sender.waiting().count()), (units, 0));
+        prop_assert_eq!(sender.statistics().packets, sent);
+        prop_assert!(receiver.poll_timeout().is_none());
+    }
+
+    #[test]
+    fn arbitrary_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..80), ccfb in any::<bool>()) {
+        let config = Config { format: if ccfb { Format::Ccfb } else { Format::Twcc }, ..Config::default() };
+        let mut sender = Sender::new(config, Box::new(Scream::new(scream::Config::default())));
+        sender.handle_write(Payload { unit: 0, len: 10 }, Instant::START);
+        while sender.poll_output(Instant::START).is_some() {}
+        let _ = sender.handle_report(&octets, Instant::START);
+        let mut receiver = Receiver::new(config);
+        let _ = receiver.handle_packet(&octets, 0, Ecn::Ce, Instant::START);
+        let _ = receiver.poll_report(Instant::MAX);
+    }
+}

@@ -1,0 +1,222 @@
+//! Sockets of RTP: sessions over UDP, at the rate that a congestion control of media allows.
+//!
+//! A datagram waits in its session until pacer and window allow it, and is then one packet. One that has waited too long is lost.
+
+use super::{Connect, Owner, SocketEvent, SocketId, Step, Unit};
+use crate::host::packet::{Body, Expiry, Packet, Tag};
+use crate::host::{Context, Endpoint, Slot, Stack, count_host_drop};
+use crate::id::FlowId;
+use crate::metrics::{DropCause, RateControl};
+use hopcast_protocols::time::Instant;
+use hopcast_protocols::transport::Payload;
+use hopcast_protocols::transport::media::{Congestion, Source};
+use hopcast_protocols::transport::rtp::{self, Config, Output, Receiver, Sender};
+use hopcast_wire::ecn::Ecn;
+use hopcast_wire::rtcp;
+use std::collections::VecDeque;
+
+/// One end of a session.
+#[derive(Debug)]
+pub(in crate::host) struct RtpSocket {
+    pub(super) owner: Owner,
+    /// Its number among all sockets.
+    number: u32,
+    end: End,
+    /// The machine at the other end; `None` until the first packet arrives at a listening socket.
+    remote: Option<Endpoint>,
+    /// Whether rate and round-trip time of this session are those of its flow.
+    is_first: bool,
+    /// Datagrams that the session has not sent, or that its program has not read.
+    units: VecDeque<Unit>,
+    /// Bytes of those that its program has not read.
+    unread_octets: u32,
+}
+
+/// Which end it is.
+#[derive(Debug)]
+enum End {
+    Sender(Box<Sender>),
+    Receiver(Box<Receiver>),
+}
+
+/// Parameters of one end of a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RtpOptions {
+    /// What both ends agree on.
+    pub config: Config,
+    /// The congestion control of the sender.
+    pub congestion: Congestion,
+    /// What the application can do.
+    pub source: Source,
+    /// Whether packets can be marked.
+    pub ecn: bool,
+}
+
+impl RtpSocket {
+    pub(in crate::host) fn flow(&self) -> FlowId {
+        self.owner.flow
+    }
+
+    /// Sequence numbers of the datagrams that are here.
+    pub(in crate::host) fn held(&self) -> impl Iterator<Item = u64> + '_ {
+        self.units.iter().map(|unit| unit.seq)
+    }
+
+    /// Whether a blocking write would return now.
+    pub(super) fn has_room(&mut self) -> bool {
+        match &mut self.end {
+            End::Sender(sender) => sender.has_room(),
+            End::Receiver(_) => false,
+        }
+    }
+
+    /// The oldest datagram that has come.
+    pub(super) fn read(&mut self) -> Option<Unit> {
+        let unit = self.units.pop_front().filter(|_| matches!(self.end, End::Receiver(_)))?;
+        self.unread_octets -= unit.octets;
+        Some(unit)
+    }
+}
+
+impl Stack {
+    /// Makes a socket that sends.
+    pub(super) fn connect_rtp(&mut self, owner: Owner, options: &RtpOptions, connect: Connect) -> SocketId {
+        let control = options.congestion.start(options.source, options.ecn);
+        let end = End::Sender(Box::new(Sender::new(options.config, control)));
+        let port = self.next_port();
+        let place = self.add_rtp(owner, port, end);
+        let socket = &mut self.rtp[place as usize];
+        (socket.remote, socket.is_first) = (Some(connect.remote), connect.is_first);
+        self.timers.set(Slot::Socket(socket.number).index(), Some(connect.opens));
+        SocketId::Rtp(place)
+    }
+
+    /// Makes a socket that receives.
+    pub(super) fn listen_rtp(&mut self, owner: Owner, port: u16, options: &RtpOptions) -> SocketId {
+        SocketId::Rtp(self.add_rtp(owner, port, End::Receiver(Box::new(Receiver::new(options.config)))))
+    }
+
+    fn add_rtp(&mut self, owner: Owner, port: u16, end: End) -> u32 {
+        let place = self.rtp.len() as u32;
+        let number = self.add_socket(SocketId::Rtp(place), port);
+        let units = VecDeque::new();
+        self.rtp.push(RtpSocket { owner, number, end, remote: None, is_first: false, units, unread_octets: 0 });
+        place
+    }
+
+    /// Writes a datagram into a session.
+    pub(super) fn write_rtp(&mut self, place: u32, unit: Unit, now: Instant) {
+        let socket = &mut self.rtp[place as usize];
+        if let End::Sender(sender) = &mut socket.end {
+            sender.handle_write(Payload { unit: unit.seq, len: unit.octets }, now);
+            socket.units.push_back(unit);
+            self.unsettle(SocketId::Rtp(place));
+        }
+    }
+
+    /// A packet for a socket of this host; it came in this number of IP `packets`.
+    pub(in crate::host) fn deliver_rtp(
+        &mut self,
+        place: u32,
+        datagram: &Packet,
+        packet: &rtp::Packet,
+        packets: u32,
+        cx: &mut Context<'_>,
+    ) {
+        let capacity = self.config.socket_buffer;
+        let socket = &mut self.rtp[place as usize];
+        let from = Endpoint { node: datagram.ip.source, port: datagram.body.source_port() };
+        socket.remote.get_or_insert(from);
+        match &mut socket.end {
+            // Both ends are of one make, so nothing is wrong with what they send.
+            End::Sender(sender) => drop(sender.handle_report(&packet.header, cx.now)),
+            End::Receiver(receiver) if !rtcp::is_control(&packet.header) => {
+                let octets = packet.payload.len;
+                let has_room = socket.units.is_empty() || socket.unread_octets.saturating_add(octets) <= capacity;
+                let fresh = receiver.handle_packet(&packet.header, octets, datagram.ip.ecn, cx.now);
+                if fresh.unwrap_or(false) && has_room {
+                    socket.unread_octets += octets;
+                    socket.units.push_back(Unit::of(datagram, octets));
+                    self.events.push_back((socket.owner.program, SocketId::Rtp(place), SocketEvent::Readable));
+                } else if !has_room {
+                    self.unsettle(SocketId::Rtp(place));
+                    return count_host_drop(datagram, packets, DropCause::ReceiveBufferFull, cx);
+                }
+            }
+            End::Receiver(_) => {}
+        }
+        cx.counters.delivered += u64::from(packets);
+        self.unsettle(SocketId::Rtp(place));
+    }
+
+    /// A timer of a session is due.
+    pub(super) fn expire_rtp(&mut self, place: u32, now: Instant) {
+        if let End::Sender(sender) = &mut self.rtp[place as usize].end {
+            sender.handle_timeout(now);
+        }
+        self.unsettle(SocketId::Rtp(place));
+    }
+
+    /// Does one thing that a session wants done.
+    pub(super) fn step_rtp(&mut self, place: u32, cx: &mut Context<'_>) -> Step {
+        let socket = &mut self.rtp[place as usize];
+        let output = match &mut socket.end {
+            End::Sender(sender) => sender.poll_output(cx.now),
+            End::Receiver(receiver) => {
+                let report = receiver.poll_report(cx.now);
+                report.map(|header| Output::Transmit(rtp::Packet { header, payload: Payload::default() }, Ecn::NotEct))
+            }
+        };
+        match output {
+            Some(Output::Transmit(packet, ecn)) => {
+                self.send_rtp(place, packet, ecn, cx);
+                Step::Done
+            }
+            Some(Output::Lost(seq)) => {
+                let unit = socket.units.pop_front();
+                debug_assert_eq!(unit.map(|unit| unit.seq), Some(seq), "a session sends in order");
+                cx.counters.originated += 1;
+                cx.counters.host_dropped += 1;
+                cx.counters[DropCause::SendBufferFull] += 1;
+                cx.flows[socket.owner.flow].handle_datagram_lost(seq);
+                Step::Done
+            }
+            Some(Output::TargetRate(rate)) => Step::Event(SocketEvent::TargetRate(rate)),
+            Some(Output::Writable) => Step::Event(SocketEvent::Writable),
+            None => {
+                let timer = match &socket.end {
+                    End::Receiver(receiver) => receiver.poll_timeout(),
+                    End::Sender(sender) => {
+                        if socket.is_first {
+                            let (rate, rtt) = (sender.target_rate() as f64, sender.rtt().unwrap_or_default());
+                            let control = RateControl { rate, loss_event_rate: None, rtt, state: None };
+                            cx.flows[socket.owner.flow].handle_rate_control(control, cx.now);
+                        }
+                        sender.poll_timeout()
+                    }
+                };
+                self.timers.set(Slot::Socket(socket.number).index(), timer);
+                Step::Rest
+            }
+        }
+    }
+
+    fn send_rtp(&mut self, place: u32, packet: rtp::Packet, ecn: Ecn, cx: &mut Context<'_>) {
+        let socket = &mut self.rtp[place as usize];
+        let flow = socket.owner.flow;
+        let (mut seq, mut created, mut expires, mut coded) = (Tag::NO_DATAGRAM, cx.now, Expiry::NEVER, None);
+        if packet.payload.len > 0
+            && let Some(unit) = socket.units.pop_front()
+        {
+            debug_assert_eq!(unit.seq, packet.payload.unit, "a session sends in order");
+            (seq, created, expires, coded) = (unit.seq, unit.created, unit.expires.into(), unit.coded);
+        }
+        let Some(remote) = socket.remote else { return };
+        let number = socket.number;
+        let priority = cx.flows[flow].priority();
+        let tag = Tag { flow, seq, created, socket: number as u16, priority, expires };
+        let body = Body::Rtp { source_port: self.ports.of(number), destination_port: remote.port, packet };
+        let plan = self.plan(remote.node, body.octets(), cx.now);
+        self.send_marked(plan, remote.node, body, tag, coded, ecn, cx);
+    }
+}
