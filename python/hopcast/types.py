@@ -80,7 +80,7 @@ class Transport(TypedDict, total=False):
     """Transport protocol of the flow."""
 
     protocol: Literal["udp", "tcp", "tfrc", "adtfrc", "rtp"]
-    congestion: Congestion | Literal["gcc", "scream", "none"]
+    congestion: Congestion | Literal["gcc", "nada", "scream", "none"]
     delayed_ack: Quantity
     ecn: bool
     elfn: bool
