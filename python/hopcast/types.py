@@ -54,7 +54,7 @@ class Application(TypedDict, total=False):
 
 class FlowFec(TypedDict, total=False):
     """Forward error correction: repair packets from which the receiver recovers lost packets (RFC 6865); over UDP,
-    TFRC and ADTFRC.
+    RTP, TFRC and ADTFRC.
     """
 
     block_timeout: Quantity

@@ -122,7 +122,9 @@ def measured(wanted: hopcast.Scenario) -> list[list[dict[str, Any]]]:
     return [table.to_dicts() for table in (result.flows, result.nodes, result.series)]
 
 
-TRANSPORTS = ['protocol = "udp"', 'protocol = "tcp"', 'protocol = "tfrc"', 'protocol = "adtfrc"']
+TRANSPORTS = [f'protocol = "{name}"' for name in ("udp", "tcp", "tfrc", "adtfrc")] + [
+    f'protocol = "rtp", congestion = "{name}"' for name in ("gcc", "scream")
+]
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

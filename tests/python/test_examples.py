@@ -147,6 +147,15 @@ def test_access_the_call_waits_in_the_queue_of_the_access() -> None:
     assert flows("access", "nodes.phone.access.down.rate=8 Mb/s")["call"]["delay_mean_s"] < 0.5 * falls
 
 
+def test_call_fair_queues_spare_the_call_the_wait() -> None:
+    busy = flows("call")
+    assert busy["call"]["goodput_bps"] > 2.3e6
+    fair = flows("call", 'radio.queue.discipline="mac80211"')
+    assert fair["call"]["delay_p99_s"] < 0.3 * busy["call"]["delay_p99_s"]
+    assert fair["download"]["goodput_bps"] > 0.9 * busy["download"]["goodput_bps"]
+    assert flows("call", 'flows.call.transport.congestion="nada"')["call"]["goodput_bps"] < 2.2e6
+
+
 def test_string_tfrc_shares_with_tcp_and_adtfrc_starves_it() -> None:
     rates = flows("string")
     assert 0.3 < rates["tfrc"]["goodput_bps"] / rates["tcp"]["goodput_bps"] < 3

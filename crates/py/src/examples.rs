@@ -23,6 +23,7 @@ const FILES: &[(&str, &str)] = files![
     "house.toml",
     "wires.toml",
     "access.toml",
+    "call.toml",
     "string.toml",
     "mesh.toml",
     "waypoint.toml",

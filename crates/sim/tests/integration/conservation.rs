@@ -34,6 +34,8 @@ fn application() -> impl Strategy<Value = String> {
             .prop_map(|direction| format!(r#"{{ kind = "game", direction = "{direction}" }}"#)),
         (1_u32..50_000, 0_u32..50)
             .prop_map(|(bytes, think)| format!(r#"{{ kind = "file", bytes = "{bytes} B", think = "{think} ms" }}"#)),
+        prop::sample::select(vec!["steady", "transient", "content-sharing"])
+            .prop_map(|model| format!(r#"{{ kind = "codec", model = "{model}", max_rate = "20 Mb/s" }}"#)),
         (1_u32..4_000).prop_map(|packet| format!(r#"{{ kind = "bulk", packet = "{packet} B" }}"#)),
         (1_u32..100_000).prop_map(|bytes| format!(r#"{{ kind = "bulk", bytes = "{bytes} B" }}"#)),
     ]
@@ -41,7 +43,7 @@ fn application() -> impl Strategy<Value = String> {
 
 fn flow() -> impl Strategy<Value = RandomFlow> {
     let times = (0_u32..100, prop::option::of(101_u32..400));
-    let protocol = prop::sample::select(vec!["udp", "tcp", "tfrc", "adtfrc"]);
+    let protocol = prop::sample::select(vec!["udp", "tcp", "tfrc", "adtfrc", "rtp"]);
     (0_usize..5, 1_usize..5, protocol, application(), any::<bool>(), times).prop_map(
         |(from, hops, protocol, application, is_protected, (start_ms, stop_ms))| RandomFlow {
             from,

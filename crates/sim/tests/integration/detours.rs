@@ -62,7 +62,7 @@ fn a_flow_without_a_usable_path_takes_a_lossy_one_and_says_so() {
 fn every_transport_takes_a_lossy_path_both_ways() {
     let warns = |&metres: &u32| Simulation::new(&pair(metres), 1).is_ok_and(|made| !made.warnings().is_empty());
     let lossy = (20..300).find(warns).expect("some distance is in between");
-    for protocol in ["udp", "tcp", "tfrc", "adtfrc"] {
+    for protocol in ["udp", "tcp", "tfrc", "adtfrc", "rtp"] {
         let mut simulation =
             Simulation::new(&pair_over(protocol, lossy), 1).unwrap_or_else(|error| panic!("{protocol}: {error}"));
         assert_eq!(simulation.warnings().len(), 1, "{protocol}");

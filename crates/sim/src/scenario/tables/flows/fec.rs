@@ -33,7 +33,7 @@ impl Resolver<'_> {
     pub(super) fn fec(&mut self, index: &str, given: &Fec, transport: &model::Transport) -> Config {
         let &Fec { source, repair, block_timeout } = given;
         if matches!(transport, model::Transport::Tcp(_)) {
-            let expected = "transport.protocol = \"udp\", \"tfrc\" or \"adtfrc\"";
+            let expected = "transport.protocol = \"udp\", \"rtp\", \"tfrc\" or \"adtfrc\"";
             self.report(&["flows", index, "fec"], "is only for transports that do not retransmit", expected);
         }
         if usize::from(source) + usize::from(repair) > MAX_SYMBOLS {

@@ -54,8 +54,8 @@ pub(super) struct Flow {
     stop: Option<Time>,
     /// Transport protocol of the flow.
     transport: Transport,
-    /// Forward error correction: repair packets from which the receiver recovers lost packets (RFC 6865); over UDP, TFRC
-    /// and ADTFRC.
+    /// Forward error correction: repair packets from which the receiver recovers lost packets (RFC 6865); over UDP, RTP,
+    /// TFRC and ADTFRC.
     #[schemars(extend("x-default" = nothing("none", "")))]
     fec: Option<Fec>,
     /// Data that the application sends.
