@@ -61,18 +61,21 @@ fn set_header(octets: &mut [u8], flags: u8, packet_type: u8, length: usize) {
     put(octets, 2, ((length / 4 - 1) as u16).to_be_bytes());
 }
 
-/// The bytes of a feedback packet of `format`, of which `expected` is the name, without padding and what follows it; at least `least`
-/// bytes.
-fn whole<'a>(octets: &'a [u8], format: u8, expected: &'static str, least: usize) -> Result<&'a [u8], ParseError> {
+/// The bytes of a feedback packet without its padding and without what follows the packet. Its message type is `format`, and it has at
+/// least `least` bytes; each comes with its text for errors.
+fn whole<'a>(
+    octets: &'a [u8],
+    (format, format_text): (u8, &'static str),
+    (least, least_text): (usize, &'static str),
+) -> Result<&'a [u8], ParseError> {
     LAYER.require(octets.len() >= 4, "length", 0, octets.len(), "at least 4")?;
     LAYER.require(octets[0] >> 6 == 2, "version", 0, octets[0] >> 6, "2")?;
     LAYER.require(octets[1] == FEEDBACK, "packet type", 1, octets[1], "205")?;
-    LAYER.require(octets[0] & 0x1f == format, "feedback message type", 0, octets[0] & 0x1f, expected)?;
+    LAYER.require(octets[0] & 0x1f == format, "feedback message type", 0, octets[0] & 0x1f, format_text)?;
     let length = 4 * (usize::from(u16::from_be_bytes(array(octets, 2))) + 1);
     LAYER.require(length <= octets.len(), "length", 2, length, "at most what there is")?;
     let padding = if octets[0] & PADDING > 0 { usize::from(octets[length - 1]) } else { 0 };
-    let at_least = if least > 12 { "at least 20" } else { "at least 12" };
-    LAYER.require(length >= least, "length", 2, length, at_least)?;
+    LAYER.require(length >= least, "length", 2, length, least_text)?;
     let is_right = octets[0] & PADDING == 0 || padding > 0 && padding <= length - least;
     LAYER.require(is_right, "padding", length - 1, padding, "1 to what is behind the header")?;
     Ok(&octets[..length - padding])

@@ -4,7 +4,7 @@ use super::{Application, Encoder};
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
-/// The encoder reacts to a new target so long after it reacted to the one before (RFC 8593, section 5.1, tau_v).
+/// Least time between two reactions of the encoder to a new target (RFC 8593, section 5.1, tau_v).
 const REACTION: Duration = Duration::from_millis(200);
 /// Frames of a burst, and bytes of its first one (section 5.2, K_d and K_B).
 const BURST_FRAMES: u32 = 8;
@@ -76,7 +76,8 @@ impl CodecSource {
     /// Bytes of the next frame.
     fn encode(&mut self) -> u32 {
         let usual = self.rate / (8.0 * self.config.encoder.frame_rate);
-        let left = self.burst.saturating_sub(1);
+        let burst = self.burst;
+        self.burst = burst.saturating_sub(1);
         let size = match self.config.model {
             CodecModel::ContentSharing => {
                 let [least, most] = CHANGE_RATIO;
@@ -84,7 +85,7 @@ impl CodecSource {
                 let ratio = if has_changed { least + (most - least) * self.random.unit() } else { 1.0 };
                 ratio * usual.min(NO_CHANGE_BYTES)
             }
-            CodecModel::Steady | CodecModel::Transient => match self.burst {
+            CodecModel::Steady | CodecModel::Transient => match burst {
                 0 => usual * (1.0 + self.deviation()),
                 BURST_FRAMES => BURST_BYTES,
                 // All frames of the burst together are as large as usual, if that is possible.
@@ -92,7 +93,6 @@ impl CodecSource {
                     .max(BURST_LEAST * usual),
             },
         };
-        self.burst = left;
         // A packet has at least one byte.
         libm::round(size.clamp(1.0, f64::from(u32::MAX))) as u32
     }

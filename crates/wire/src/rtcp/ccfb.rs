@@ -74,9 +74,9 @@ pub struct Report {
 /// The time of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offset {
-    /// So long before the timestamp, in 1/1024 s; at most 0x1ffd.
+    /// This time before the timestamp, in 1/1024 s; at most 0x1ffd.
     Before(u16),
-    /// Longer than that.
+    /// More than 0x1ffd before it.
     TooOld,
     /// Not known.
     Unknown,
@@ -89,7 +89,7 @@ impl Feedback {
     ///
     /// What is wrong with it.
     pub fn parse(octets: &[u8]) -> Result<Self, ParseError> {
-        let octets = whole(octets, FORMAT, "11", HEADER_LEN + TIMESTAMP_LEN)?;
+        let octets = whole(octets, (FORMAT, "11"), (HEADER_LEN + TIMESTAMP_LEN, "at least 12"))?;
         let end = octets.len() - TIMESTAMP_LEN;
         let mut blocks = Vec::new();
         let mut at = HEADER_LEN;

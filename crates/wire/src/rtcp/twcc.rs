@@ -79,7 +79,7 @@ impl Feedback {
     ///
     /// What is wrong with it.
     pub fn parse(octets: &[u8]) -> Result<Self, ParseError> {
-        let octets = whole(octets, FORMAT, "15", HEADER_LEN)?;
+        let octets = whole(octets, (FORMAT, "15"), (HEADER_LEN, "at least 20"))?;
         let count: usize = u16::from_be_bytes(array(octets, 14)).into();
         let (symbols, mut at) = symbols(octets, count)?;
         let mut packets = Vec::with_capacity(count);

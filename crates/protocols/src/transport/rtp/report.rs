@@ -45,18 +45,18 @@ pub(super) fn write(config: &Config, arrivals: &Arrivals, count: u8, now: Instan
             octets.into()
         }
         Format::Twcc => {
-            let mut before = None;
-            let deltas = packets.map(|packet| {
-                let ticks = clock::ticks(packet?.time, DELTA);
-                let from = before.replace(ticks).unwrap_or(ticks / REFERENCE * REFERENCE);
-                Some(i64::wrapping_sub(ticks as i64, from as i64).clamp(i16::MIN.into(), i16::MAX.into()) as i16)
+            let times: Vec<Option<i64>> =
+                packets.map(|packet| Some(clock::ticks(packet?.time, DELTA) as i64)).collect();
+            let reference = times.iter().flatten().next().map_or(0, |first| first / REFERENCE as i64);
+            let mut before = reference * REFERENCE as i64;
+            let deltas = times.into_iter().map(|time| {
+                let delta = time? - core::mem::replace(&mut before, time?);
+                Some(delta.clamp(i16::MIN.into(), i16::MAX.into()) as i16)
             });
-            let deltas = deltas.collect();
-            let oldest = arrivals.report().1.flatten().next();
-            let reference = oldest.map_or(0, |packet| clock::ticks(packet.time, DELTA) / REFERENCE);
+            let packets = deltas.collect();
             // Of 24 bits, with a sign.
             let reference = (reference as i32) << 8 >> 8;
-            let feedback = twcc::Feedback { sender, source, base: begin, reference, count, packets: deltas };
+            let feedback = twcc::Feedback { sender, source, base: begin, reference, count, packets };
             let mut octets = vec![0; feedback.buffer_len()];
             feedback.emit(&mut octets);
             octets.into()
@@ -70,8 +70,8 @@ fn told(packet: Received, now: Instant) -> ccfb::Report {
     ccfb::Report { ecn: packet.ecn, offset }
 }
 
-/// Reads a report of the media of `config`; `None`: it tells nothing of that. `near` is a time of the receiver's clock that was heard
-/// before.
+/// Reads a report about the media of `config`; `None` if it is about other media. `near` is the newest time of the receiver's clock that
+/// earlier reports told.
 pub(super) fn read(config: &Config, octets: &[u8], near: Instant) -> Result<Option<Report>, ParseError> {
     match config.format {
         Format::Ccfb => {

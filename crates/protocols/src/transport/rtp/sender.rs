@@ -15,9 +15,9 @@ use crate::transport::media::{Feedback, Frame, MediaCongestionControl, Probe};
 const BELOW_RTP: u32 = 8 + 20;
 /// The first dynamic payload type (RFC 3551, section 3).
 const PAYLOAD_TYPE: u8 = 96;
-/// Bytes of a packet that has nothing else: the most that its count tells (RFC 3550, section 5.1).
+/// Padding of a packet without data, in bytes: the most that the packet can count (RFC 3550, section 5.1).
 const PADDING: u8 = 255;
-/// A packet that has waited for the pacer so long is thrown away. libwebrtc sends faster instead before media waits longer
+/// The session discards a packet that has waited this long for the pacer. libwebrtc sends faster instead before media waits longer
 /// (`PacingController::kMaxExpectedQueueLength`), whatever the congestion control says.
 const WAIT: Duration = Duration::from_secs(2);
 /// Packets that may wait before a blocking write does.
@@ -31,8 +31,8 @@ pub struct Sender {
     control: Box<dyn MediaCongestionControl>,
     queue: VecDeque<Waiting>,
     queued: u64,
-    /// Of the frame that is being written: its bytes, and what waited before it.
-    frame: Option<(u32, u64, Duration)>,
+    /// The frame that is being written.
+    frame: Option<Frame>,
     probe: Option<Burst>,
     /// When the pacer lets the next packet leave.
     departure: Instant,
@@ -51,16 +51,8 @@ pub struct Sender {
 pub struct Statistics {
     /// Packets with data that left.
     pub packets: u64,
-    /// Packets of padding that left.
-    pub padding: u64,
     /// Packets with data that waited too long for the pacer.
     pub discarded: u64,
-    /// Reports that came.
-    pub reports: u64,
-    /// Packets that were told of as lost, also where they arrived late after all.
-    pub lost: u64,
-    /// Packets that were told of as marked.
-    pub marked: u64,
 }
 
 /// What a sender wants done.
@@ -120,8 +112,8 @@ impl Sender {
 
     /// The application writes a unit at `now`, which will be one packet.
     pub fn handle_write(&mut self, payload: Payload, now: Instant) {
-        let waited = self.queue.front().map_or(Duration::ZERO, |packet| now.saturating_since(packet.since));
-        self.frame.get_or_insert((0, self.queued, waited)).0 += payload.len;
+        let queue_delay = self.queue.front().map_or(Duration::ZERO, |packet| now.saturating_since(packet.since));
+        self.frame.get_or_insert(Frame { size: 0, now, queued: self.queued, queue_delay }).size += payload.len;
         self.queued += u64::from(payload.len);
         self.queue.push_back(Waiting { payload, since: now, ends_frame: false });
     }
@@ -141,13 +133,6 @@ impl Sender {
         let first = unwrap(low.into(), 16, self.history.next());
         let latest = report.latest.and_then(|(place, held)| Some((report.arrivals[place]?.time, place as u64, held)));
         let packets = self.history.on_report(first, report.arrivals.into_iter());
-        self.statistics.reports += 1;
-        for result in &packets {
-            match result.arrival {
-                Some(arrival) => self.statistics.marked += u64::from(arrival.ecn == Ecn::Ce),
-                None => self.statistics.lost += 1,
-            }
-        }
         let rtt = latest.and_then(|(time, place, held)| {
             self.heard = self.heard.max(time);
             let newest = packets.iter().find(|result| result.packet.number == first + place)?;
@@ -178,7 +163,7 @@ impl Sender {
 
     /// What is to be done at `now`; call it until it returns `None`.
     pub fn poll_output(&mut self, now: Instant) -> Option<Output> {
-        self.end_frame(now);
+        self.end_frame();
         let rate = self.control.target_rate();
         if self.told_rate.replace(rate) != Some(rate) {
             return Some(Output::TargetRate(rate));
@@ -218,11 +203,6 @@ impl Sender {
         self.rtt
     }
 
-    /// The congestion control.
-    pub fn control(&self) -> &dyn MediaCongestionControl {
-        &*self.control
-    }
-
     /// What has happened so far.
     pub fn statistics(&self) -> Statistics {
         self.statistics
@@ -234,12 +214,12 @@ impl Sender {
     }
 
     /// What was written since the last output is a frame.
-    fn end_frame(&mut self, now: Instant) {
-        let Some((size, queued, queue_delay)) = self.frame.take() else { return };
+    fn end_frame(&mut self) {
+        let Some(frame) = self.frame.take() else { return };
         if let Some(last) = self.queue.back_mut() {
             last.ends_frame = true;
         }
-        self.control.on_frame(&Frame { size, now, queued, queue_delay });
+        self.control.on_frame(&frame);
     }
 
     /// Bytes of a packet with `data` bytes of media, headers included.
@@ -262,10 +242,7 @@ impl Sender {
         let header = self.header(packet, padding, now);
         let sent = self.history.on_sent(size, probe.map(|probe| probe.id), now);
         self.control.on_sent(&sent);
-        match packet {
-            Some(_) => self.statistics.packets += 1,
-            None => self.statistics.padding += 1,
-        }
+        self.statistics.packets += u64::from(packet.is_some());
         self.queued -= u64::from(data);
         if let Some(rate) = probe.map(|probe| probe.rate).or_else(|| self.control.pacing_rate()) {
             let nanos = u128::from(size) * 8 * SECOND / u128::from(rate.max(1));

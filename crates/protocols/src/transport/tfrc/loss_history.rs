@@ -6,7 +6,7 @@ use super::Loss;
 use crate::time::{Duration, Instant};
 
 /// The weights of the intervals, the most recent first; n = 8 (RFC 5348, section 5.4).
-const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
+pub(crate) const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// The least that discounting leaves of an interval (RFC 5348, section 5.5).
 const THRESHOLD: f64 = 0.25;
 

@@ -56,6 +56,7 @@ mod tests;
 pub use config::{Config, Edition};
 use loss_history::LossHistory;
 pub use loss_history::LossInterval;
+pub(super) use loss_history::WEIGHTS;
 pub(super) use receipts::Receipts;
 pub use receiver::{Arrival, Data, Receiver, Report};
 use reception::Reception;

@@ -3,7 +3,7 @@
 //! A datagram waits in its connection until the congestion control allows it, and is then one packet. Datagrams that a
 //! connection has not sent when it ends are lost.
 
-use super::{Connect, Owner, SocketEvent, SocketId, Step, Unit};
+use super::{Connect, Owner, SocketEvent, SocketId, Step, Unit, count_refused};
 use crate::host::packet::{Body, Expiry, Packet, Tag};
 use crate::host::{Context, Endpoint, Slot, Stack, count_host_drop};
 use crate::id::FlowId;
@@ -138,10 +138,7 @@ impl Stack {
         if socket.connection.handle_write(Payload { unit: unit.seq, len: unit.octets }, cx.now) {
             socket.waiting.push_back(unit);
         } else {
-            cx.counters.originated += 1;
-            cx.counters.host_dropped += 1;
-            cx.counters[DropCause::SendBufferFull] += 1;
-            cx.flows[socket.owner.flow].handle_datagram_lost(unit.seq);
+            count_refused(socket.owner.flow, unit.seq, 1, cx);
         }
         self.unsettle(SocketId::Dccp(place));
     }

@@ -13,6 +13,7 @@ pub(in crate::host) mod rtp;
 pub(in crate::host) mod tcp;
 pub(in crate::host) mod turns;
 pub(in crate::host) mod udp;
+mod unread;
 
 use super::ip::Plan;
 use super::packet::{Body, Coded, Packet, Tag};
@@ -185,6 +186,15 @@ impl From<SocketOptions> for ListenOptions {
     fn from(socket: SocketOptions) -> Self {
         Self { socket, port: None }
     }
+}
+
+/// Counts a datagram of this host, of this number of `packets`, that its socket never sent: the send buffer has no room for it.
+fn count_refused(flow: FlowId, seq: u64, packets: u32, cx: &mut Context<'_>) {
+    let packets = u64::from(packets);
+    cx.counters.originated += packets;
+    cx.counters.host_dropped += packets;
+    cx.counters[DropCause::SendBufferFull] += packets;
+    cx.flows[flow].handle_datagram_lost(seq);
 }
 
 impl Stack {

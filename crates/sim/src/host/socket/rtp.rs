@@ -2,7 +2,8 @@
 //!
 //! A datagram waits in its session until pacer and window allow it, and is then one packet. One that has waited too long is lost.
 
-use super::{Connect, Owner, SocketEvent, SocketId, Step, Unit};
+use super::unread::Unread;
+use super::{Connect, Owner, SocketEvent, SocketId, Step, Unit, count_refused};
 use crate::host::packet::{Body, Expiry, Packet, Tag};
 use crate::host::{Context, Endpoint, Slot, Stack, count_host_drop};
 use crate::id::FlowId;
@@ -26,17 +27,15 @@ pub(in crate::host) struct RtpSocket {
     remote: Option<Endpoint>,
     /// Whether rate and round-trip time of this session are those of its flow.
     is_first: bool,
-    /// Datagrams that the session has not sent, or that its program has not read.
-    units: VecDeque<Unit>,
-    /// Bytes of those that its program has not read.
-    unread_octets: u32,
 }
 
 /// Which end it is.
 #[derive(Debug)]
 enum End {
-    Sender(Box<Sender>),
-    Receiver(Box<Receiver>),
+    /// With the datagrams that the session has not sent.
+    Sender(Box<Sender>, VecDeque<Unit>),
+    /// With the datagrams that the program has not read.
+    Receiver(Box<Receiver>, Unread),
 }
 
 /// Parameters of one end of a session.
@@ -59,22 +58,36 @@ impl RtpSocket {
 
     /// Sequence numbers of the datagrams that are here.
     pub(in crate::host) fn held(&self) -> impl Iterator<Item = u64> + '_ {
-        self.units.iter().map(|unit| unit.seq)
+        let (waiting, unread) = match &self.end {
+            End::Sender(_, waiting) => (Some(waiting), None),
+            End::Receiver(_, unread) => (None, Some(unread)),
+        };
+        let units = waiting.into_iter().flatten().chain(unread.into_iter().flat_map(Unread::iter));
+        units.map(|unit| unit.seq)
     }
 
     /// Whether a blocking write would return now.
     pub(super) fn has_room(&mut self) -> bool {
         match &mut self.end {
-            End::Sender(sender) => sender.has_room(),
-            End::Receiver(_) => false,
+            End::Sender(sender, _) => sender.has_room(),
+            End::Receiver(..) => false,
+        }
+    }
+
+    /// Takes the oldest datagram that the session has not sent.
+    fn take_waiting(&mut self) -> Option<Unit> {
+        match &mut self.end {
+            End::Sender(_, waiting) => waiting.pop_front(),
+            End::Receiver(..) => None,
         }
     }
 
     /// The oldest datagram that has come.
     pub(super) fn read(&mut self) -> Option<Unit> {
-        let unit = self.units.pop_front().filter(|_| matches!(self.end, End::Receiver(_)))?;
-        self.unread_octets -= unit.octets;
-        Some(unit)
+        match &mut self.end {
+            End::Sender(..) => None,
+            End::Receiver(_, unread) => unread.pop(),
+        }
     }
 }
 
@@ -82,7 +95,7 @@ impl Stack {
     /// Makes a socket that sends.
     pub(super) fn connect_rtp(&mut self, owner: Owner, options: &RtpOptions, connect: Connect) -> SocketId {
         let control = options.congestion.start(options.source, options.ecn);
-        let end = End::Sender(Box::new(Sender::new(options.config, control)));
+        let end = End::Sender(Box::new(Sender::new(options.config, control)), VecDeque::new());
         let port = self.next_port();
         let place = self.add_rtp(owner, port, end);
         let socket = &mut self.rtp[place as usize];
@@ -93,23 +106,22 @@ impl Stack {
 
     /// Makes a socket that receives.
     pub(super) fn listen_rtp(&mut self, owner: Owner, port: u16, options: &RtpOptions) -> SocketId {
-        SocketId::Rtp(self.add_rtp(owner, port, End::Receiver(Box::new(Receiver::new(options.config)))))
+        let end = End::Receiver(Box::new(Receiver::new(options.config)), Unread::new());
+        SocketId::Rtp(self.add_rtp(owner, port, end))
     }
 
     fn add_rtp(&mut self, owner: Owner, port: u16, end: End) -> u32 {
         let place = self.rtp.len() as u32;
         let number = self.add_socket(SocketId::Rtp(place), port);
-        let units = VecDeque::new();
-        self.rtp.push(RtpSocket { owner, number, end, remote: None, is_first: false, units, unread_octets: 0 });
+        self.rtp.push(RtpSocket { owner, number, end, remote: None, is_first: false });
         place
     }
 
     /// Writes a datagram into a session.
     pub(super) fn write_rtp(&mut self, place: u32, unit: Unit, now: Instant) {
-        let socket = &mut self.rtp[place as usize];
-        if let End::Sender(sender) = &mut socket.end {
+        if let End::Sender(sender, waiting) = &mut self.rtp[place as usize].end {
             sender.handle_write(Payload { unit: unit.seq, len: unit.octets }, now);
-            socket.units.push_back(unit);
+            waiting.push_back(unit);
             self.unsettle(SocketId::Rtp(place));
         }
     }
@@ -128,22 +140,21 @@ impl Stack {
         let from = Endpoint { node: datagram.ip.source, port: datagram.body.source_port() };
         socket.remote.get_or_insert(from);
         match &mut socket.end {
-            // Both ends are of one make, so nothing is wrong with what they send.
-            End::Sender(sender) => drop(sender.handle_report(&packet.header, cx.now)),
-            End::Receiver(receiver) if !rtcp::is_control(&packet.header) => {
+            // The other end is hopcast's as well, so its reports are right.
+            End::Sender(sender, _) => drop(sender.handle_report(&packet.header, cx.now)),
+            End::Receiver(receiver, unread) if !rtcp::is_control(&packet.header) => {
                 let octets = packet.payload.len;
-                let has_room = socket.units.is_empty() || socket.unread_octets.saturating_add(octets) <= capacity;
+                let has_room = unread.has_room(octets, capacity);
                 let fresh = receiver.handle_packet(&packet.header, octets, datagram.ip.ecn, cx.now);
                 if fresh.unwrap_or(false) && has_room {
-                    socket.unread_octets += octets;
-                    socket.units.push_back(Unit::of(datagram, octets));
+                    unread.push(Unit::of(datagram, octets));
                     self.events.push_back((socket.owner.program, SocketId::Rtp(place), SocketEvent::Readable));
                 } else if !has_room {
                     self.unsettle(SocketId::Rtp(place));
                     return count_host_drop(datagram, packets, DropCause::ReceiveBufferFull, cx);
                 }
             }
-            End::Receiver(_) => {}
+            End::Receiver(..) => {}
         }
         cx.counters.delivered += u64::from(packets);
         self.unsettle(SocketId::Rtp(place));
@@ -151,7 +162,7 @@ impl Stack {
 
     /// A timer of a session is due.
     pub(super) fn expire_rtp(&mut self, place: u32, now: Instant) {
-        if let End::Sender(sender) = &mut self.rtp[place as usize].end {
+        if let End::Sender(sender, _) = &mut self.rtp[place as usize].end {
             sender.handle_timeout(now);
         }
         self.unsettle(SocketId::Rtp(place));
@@ -161,8 +172,8 @@ impl Stack {
     pub(super) fn step_rtp(&mut self, place: u32, cx: &mut Context<'_>) -> Step {
         let socket = &mut self.rtp[place as usize];
         let output = match &mut socket.end {
-            End::Sender(sender) => sender.poll_output(cx.now),
-            End::Receiver(receiver) => {
+            End::Sender(sender, _) => sender.poll_output(cx.now),
+            End::Receiver(receiver, _) => {
                 let report = receiver.poll_report(cx.now);
                 report.map(|header| Output::Transmit(rtp::Packet { header, payload: Payload::default() }, Ecn::NotEct))
             }
@@ -173,20 +184,17 @@ impl Stack {
                 Step::Done
             }
             Some(Output::Lost(seq)) => {
-                let unit = socket.units.pop_front();
+                let unit = socket.take_waiting();
                 debug_assert_eq!(unit.map(|unit| unit.seq), Some(seq), "a session sends in order");
-                cx.counters.originated += 1;
-                cx.counters.host_dropped += 1;
-                cx.counters[DropCause::SendBufferFull] += 1;
-                cx.flows[socket.owner.flow].handle_datagram_lost(seq);
+                count_refused(socket.owner.flow, seq, 1, cx);
                 Step::Done
             }
             Some(Output::TargetRate(rate)) => Step::Event(SocketEvent::TargetRate(rate)),
             Some(Output::Writable) => Step::Event(SocketEvent::Writable),
             None => {
                 let timer = match &socket.end {
-                    End::Receiver(receiver) => receiver.poll_timeout(),
-                    End::Sender(sender) => {
+                    End::Receiver(receiver, _) => receiver.poll_timeout(),
+                    End::Sender(sender, _) => {
                         if socket.is_first {
                             let (rate, rtt) = (sender.target_rate() as f64, sender.rtt().unwrap_or_default());
                             let control = RateControl { rate, loss_event_rate: None, rtt, state: None };
@@ -206,7 +214,7 @@ impl Stack {
         let flow = socket.owner.flow;
         let (mut seq, mut created, mut expires, mut coded) = (Tag::NO_DATAGRAM, cx.now, Expiry::NEVER, None);
         if packet.payload.len > 0
-            && let Some(unit) = socket.units.pop_front()
+            && let Some(unit) = socket.take_waiting()
         {
             debug_assert_eq!(unit.seq, packet.payload.unit, "a session sends in order");
             (seq, created, expires, coded) = (unit.seq, unit.created, unit.expires.into(), unit.coded);

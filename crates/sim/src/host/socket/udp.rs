@@ -1,7 +1,8 @@
 //! UDP sockets (RFC 768) with buffers.
 
 use super::turns::FAILED_WRITE_PAUSE;
-use super::{Connect, Owner, Sent, SocketEvent, SocketId, Unit};
+use super::unread::Unread;
+use super::{Connect, Owner, Sent, SocketEvent, SocketId, Unit, count_refused};
 use crate::host::ip::Plan;
 use crate::host::packet::{Body, Packet, Tag, UDP_HEADER};
 use crate::host::{Context, Endpoint, Stack, count_host_drop};
@@ -30,8 +31,7 @@ pub(in crate::host) struct UdpSocket {
     capacity: u32,
     unsent_octets: u32,
     unsent: VecDeque<Unsent>,
-    unread_octets: u32,
-    unread: VecDeque<Unit>,
+    unread: Unread,
 }
 
 /// A datagram of which the interface still has fragments.
@@ -54,8 +54,7 @@ impl UdpSocket {
             capacity,
             unsent_octets: 0,
             unsent: VecDeque::with_capacity(8),
-            unread_octets: 0,
-            unread: VecDeque::with_capacity(8),
+            unread: Unread::new(),
         }
     }
 
@@ -104,9 +103,7 @@ impl UdpSocket {
 
     /// Takes the oldest datagram from the receive buffer.
     pub(super) fn read(&mut self) -> Option<Unit> {
-        let unit = self.unread.pop_front()?;
-        self.unread_octets -= unit.octets;
-        Some(unit)
+        self.unread.pop()
     }
 
     fn charge(&mut self, id: u16, octets: u32, packets: u32) {
@@ -116,10 +113,9 @@ impl UdpSocket {
 
     /// Puts a datagram into the receive buffer; false if it has no room.
     fn keep(&mut self, unit: Unit) -> bool {
-        let fits = self.unread_octets == 0 || self.unread_octets.saturating_add(unit.octets) <= self.capacity;
+        let fits = self.unread.has_room(unit.octets, self.capacity);
         if fits {
-            self.unread_octets += unit.octets;
-            self.unread.push_back(unit);
+            self.unread.push(unit);
         }
         fits
     }
@@ -165,11 +161,7 @@ impl Stack {
         if can_send {
             self.transmit_udp(place, plan, unit, cx);
         } else {
-            let packets = u64::from(plan.packets);
-            cx.counters.originated += packets;
-            cx.counters.host_dropped += packets;
-            cx.counters[DropCause::SendBufferFull] += packets;
-            cx.flows[flow].handle_datagram_lost(unit.seq);
+            count_refused(flow, unit.seq, plan.packets, cx);
         }
     }
 

@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 
 use super::super::PacketResult;
 use crate::time::Instant;
+use crate::transport::tfrc::WEIGHTS;
 
 /// MULTILOSS: losses are recent for this number of intervals between them.
 const MULTIPLE: f64 = 7.0;
-/// Weights of the last intervals (RFC 5348, section 5.4).
-const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Losses {

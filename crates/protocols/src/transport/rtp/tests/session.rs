@@ -344,7 +344,7 @@ fn what_is_not_of_the_session_changes_nothing() {
 #[test]
 fn numbers_unwrap_to_the_nearest() {
     assert_eq!([unwrap(5, 16, 3), unwrap(0xfffe, 16, 0x1_0003), unwrap(2, 16, 0xffff)], [5, 0xfffe, 0x1_0002]);
-    // There is none below zero.
+    // Numbers are never negative.
     assert_eq!(unwrap(0xffff, 16, 0), 0xffff);
     assert_eq!(unwrap(0x8001, 16, 0x2_0000), 0x1_8001);
 }
