@@ -1,7 +1,7 @@
 """Custom models written in Python, by kind and by the names that scenarios use.
 
 Each kind has a base class, which documents the calls: `hopcast.application.Application`, `hopcast.congestion.CongestionControl`,
-`hopcast.error_model.ErrorModel`, `hopcast.mobility.Mobility`, `hopcast.propagation.Propagation`,
+`hopcast.error_model.ErrorModel`, `hopcast.media.MediaCongestionControl`, `hopcast.mobility.Mobility`, `hopcast.propagation.Propagation`,
 `hopcast.routing.Routing`. The behaviour of a model must depend only on its inputs, so that a run can be repeated: no
 clock, no random numbers except from the streams that it gets, no state shared between objects. When a scenario is
 made, hopcast creates extra objects to check the parameters; no run uses them. Replications that run in parallel take
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hopcast.application import Application
     from hopcast.congestion import CongestionControl
     from hopcast.error_model import ErrorModel
+    from hopcast.media import MediaCongestionControl
     from hopcast.mobility import Mobility
     from hopcast.propagation import Propagation
     from hopcast.routing import Routing
@@ -43,6 +44,8 @@ class Extensions:
     """`flows.transport.congestion = { name = NAME, parameters = { … } }`"""
     errors: Mapping[str, Callable[..., ErrorModel]] = field(default_factory=dict)
     """`radio.errors = { model = "custom", name = NAME, parameters = { … } }`"""
+    media: Mapping[str, Callable[..., MediaCongestionControl]] = field(default_factory=dict)
+    """`flows.transport = { protocol = "rtp", congestion = NAME, parameters = { … } }`"""
     mobility: Mapping[str, Callable[..., Mobility]] = field(default_factory=dict)
     """`nodes.mobility = { model = "custom", name = NAME, parameters = { … } }`"""
     propagation: Mapping[str, Callable[..., Propagation]] = field(default_factory=dict)

@@ -80,7 +80,7 @@ class Transport(TypedDict, total=False):
     """Transport protocol of the flow."""
 
     protocol: Literal["udp", "tcp", "tfrc", "adtfrc", "rtp"]
-    congestion: Congestion | Literal["gcc", "nada", "scream", "none"]
+    congestion: Congestion | str
     delayed_ack: Quantity
     ecn: bool
     elfn: bool
@@ -92,6 +92,7 @@ class Transport(TypedDict, total=False):
     window: int
     metric: Literal["joint", "idd", "stt", "none"]
     feedback: Literal["ccfb", "twcc"]
+    parameters: Mapping[str, Any]
 
 
 Flow = TypedDict(

@@ -87,7 +87,7 @@ def test_the_page_shows_what_calls_over_wires_get() -> None:
     page = (ROOT / "docs" / "models" / "rtp.md").read_text(encoding="utf-8")
     lines = page[page.index("| wire | `gcc` |") :].split("\n\n", 1)[0].splitlines()
     controls = [cell.strip(" `") for cell in lines[0].split("|")[2:-1]]
-    assert (controls, len(lines)) == (["gcc", "scream", "nada"], 6)
+    assert (controls, len(lines)) == (["gcc", "scream", "nada", "tfrc", "adtfrc"], 6)
     for line in lines[2:]:
         place, *cells = [cell.strip() for cell in line.split("|")[1:-1]]
         rate, delay = place.split(", ")
@@ -96,7 +96,22 @@ def test_the_page_shows_what_calls_over_wires_get() -> None:
             flow = run(scenario, threads=1).json()["flows"][0]
             delays = [f"{1e3 * flow[field]:.0f}" for field in ("delay_mean_s", "delay_p99_s")]
             assert cell == ", ".join([f"{flow['goodput_bps'] / 1e6:.2f}", *delays]), f"{control}, {place}"
-            assert flow["lost_packets"] == 0
+            assert flow["lost_packets"] == 0 or control.endswith("tfrc")
+
+
+def test_the_page_shows_what_calls_over_lossy_wires_get() -> None:
+    page = (ROOT / "docs" / "models" / "rtp.md").read_text(encoding="utf-8")
+    lines = page[page.index("| loss | `gcc` |") :].split("\n\n", 1)[0].splitlines()
+    controls = [cell.strip(" `") for cell in lines[0].split("|")[2:-1]]
+    assert (controls, len(lines)) == (["gcc", "scream", "nada", "tfrc", "adtfrc"], 4)
+    for line in lines[2:]:
+        loss, *cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        for control, cell in zip(controls, cells, strict=True):
+            scenario = wire("5 Mb/s", "25 ms", {"congestion": control}, 60, queue={"packets": 100})
+            scenario = scenario.set("links.0.loss", float(loss.removesuffix(" %")) / 100)
+            flows = run(scenario, replications=5).flows
+            goodput, delay = (cast(float, flows[field].mean()) for field in ("goodput_bps", "delay_mean_s"))
+            assert cell == f"{goodput / 1e6:.2f}, {1e3 * delay:.0f}", f"{control}, {loss}"
 
 
 def test_ecn_spares_the_queue_without_loss() -> None:
@@ -145,6 +160,8 @@ def test_outcomes_depend_on_nothing_but_the_seed() -> None:
         ({"congestion": "gcc", "ecn": True}, "ecn.*does not react to marks"),
         ({"congestion": "scream", "ecn": True, "feedback": "twcc"}, "ecn.*does not tell marks"),
         ({"congestion": "screan"}, 'did you mean "scream"'),
+        ({"congestion": "adtfrc", "ecn": True}, "ecn.*does not react to marks"),
+        ({"congestion": "gcc", "parameters": {"rate": 1}}, "parameters.*have no effect"),
         ({"feedback": "rfc8888"}, '"ccfb" or "twcc"'),
     ],
 )

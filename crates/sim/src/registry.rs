@@ -1,5 +1,5 @@
-//! Registry of user-defined models, which can be in other crates: routing protocols, congestion controls, applications,
-//! propagation, error and mobility models.
+//! Registry of user-defined models, which can be in other crates: routing protocols, congestion controls of TCP and of media,
+//! applications, propagation, error and mobility models.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -9,6 +9,7 @@ use hopcast_protocols::application::Application;
 use hopcast_protocols::random::{Stream, Streams};
 use hopcast_protocols::routing::{Node, Routing};
 use hopcast_protocols::time::Instant;
+use hopcast_protocols::transport::media::{self, MediaCongestionControl};
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_radio::errors::ErrorModel;
 use hopcast_radio::propagation::{Position, Propagation};
@@ -21,6 +22,8 @@ use crate::mobility::Mobility;
 pub type MakeRouting = Arc<dyn Fn(Node) -> Box<dyn Routing> + Send + Sync>;
 /// Makes the congestion control of one end of a connection.
 pub type MakeCongestionControl = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
+/// Makes the congestion control of the sender of a session that has this source.
+pub type MakeMediaCongestionControl = Arc<dyn Fn(media::Source) -> Box<dyn MediaCongestionControl> + Send + Sync>;
 /// Makes the application of a flow. It may be called more than once for a flow of a run.
 pub type MakeApplication = Arc<dyn Fn(FlowContext<'_>) -> Box<dyn Application> + Send + Sync>;
 /// Makes the propagation model of a run for a carrier frequency in hertz.
@@ -42,22 +45,51 @@ pub struct FlowContext<'a> {
     pub random: Stream,
 }
 
-/// A congestion control of TCP that a user has added, with its parameters.
-#[derive(Clone)]
-pub struct CustomCongestionControl {
+/// A model that a user has added, with its parameters.
+pub struct Added<M: ?Sized> {
     /// Name in the scenario.
     pub name: String,
-    /// Makes the congestion control of one end of a connection.
-    pub make: MakeCongestionControl,
+    /// Makes the model.
+    pub make: Arc<M>,
 }
 
-impl fmt::Debug for CustomCongestionControl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CustomCongestionControl").field("name", &self.name).finish_non_exhaustive()
+/// A congestion control of TCP that a user has added.
+pub type CustomCongestionControl = Added<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
+/// A congestion control of media that a user has added.
+pub type CustomMediaCongestionControl = Added<dyn Fn(media::Source) -> Box<dyn MediaCongestionControl> + Send + Sync>;
+
+/// A congestion control of media.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MediaCongestion {
+    /// One that hopcast has.
+    BuiltIn(media::Congestion),
+    /// One that a user has added.
+    Custom(CustomMediaCongestionControl),
+}
+
+impl MediaCongestion {
+    /// That of the sender of a session that has sent nothing.
+    pub(crate) fn start(&self, source: media::Source) -> Box<dyn media::MediaCongestionControl> {
+        match self {
+            Self::BuiltIn(kind) => kind.start(source),
+            Self::Custom(custom) => (custom.make)(source),
+        }
     }
 }
 
-impl PartialEq for CustomCongestionControl {
+impl<M: ?Sized> Clone for Added<M> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), make: Arc::clone(&self.make) }
+    }
+}
+
+impl<M: ?Sized> fmt::Debug for Added<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Added").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<M: ?Sized> PartialEq for Added<M> {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
     }
@@ -73,6 +105,7 @@ impl PartialEq for CustomCongestionControl {
 pub struct Registry {
     pub(crate) routing: Models<MakeRouting>,
     pub(crate) congestion_control: Models<MakeCongestionControl>,
+    pub(crate) media_congestion_control: Models<MakeMediaCongestionControl>,
     pub(crate) application: Models<MakeApplication>,
     pub(crate) propagation: Models<MakePropagation>,
     pub(crate) error_model: Models<MakeErrorModel>,
@@ -126,6 +159,28 @@ impl Registry {
     /// Adds a congestion control that reads its parameters.
     pub fn add_congestion_control_factory(&mut self, name: &str, read: impl Read<MakeCongestionControl>) {
         self.congestion_control.add(name, read);
+    }
+
+    /// Adds a congestion control of media: `transport = { protocol = "rtp", congestion = NAME, parameters = { … } }` uses it. `make`
+    /// makes that of the sender of one session from what its source can do.
+    pub fn add_media_congestion_control<C, M>(
+        &mut self,
+        name: &str,
+        make: impl Fn(media::Source, &C) -> M + Send + Sync + 'static,
+    ) where
+        C: DeserializeOwned + Send + Sync + 'static,
+        M: MediaCongestionControl + 'static,
+    {
+        let make = Arc::new(make);
+        self.add_media_congestion_control_factory(name, move |parameters| {
+            let (config, make) = (read::<C>(parameters)?, Arc::clone(&make));
+            Ok(Arc::new(move |source| -> Box<dyn MediaCongestionControl> { Box::new(make(source, &config)) }))
+        });
+    }
+
+    /// Adds a congestion control of media that reads its parameters.
+    pub fn add_media_congestion_control_factory(&mut self, name: &str, read: impl Read<MakeMediaCongestionControl>) {
+        self.media_congestion_control.add(name, read);
     }
 
     /// Adds an application: `application = { kind = "custom", name = NAME, parameters = { … } }` of a flow uses it.
@@ -211,6 +266,7 @@ impl fmt::Debug for Registry {
         let mut shown = f.debug_struct("Registry");
         shown.field("routing", &self.routing.0.keys());
         shown.field("congestion_control", &self.congestion_control.0.keys());
+        shown.field("media_congestion_control", &self.media_congestion_control.0.keys());
         shown.field("application", &self.application.0.keys());
         shown.field("propagation", &self.propagation.0.keys());
         shown.field("error_model", &self.error_model.0.keys());

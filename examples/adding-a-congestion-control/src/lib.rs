@@ -2,12 +2,16 @@
 //! a gentler one is friendly to it if a = 3 b / (2 − b) (Yang and Lam, "General AIMD congestion control", ICNP 2000, for one
 //! acknowledgement for each segment and no timeouts).
 
+mod media;
+
+pub use media::RateAimd;
+
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::tcp::congestion::{Ack, CongestionControl};
 use hopcast_sim::registry::Registry;
 use serde::Deserialize;
 
-/// What a scenario may say under `congestion.parameters`.
+/// What a scenario may say under `parameters`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -86,9 +90,10 @@ impl CongestionControl for Aimd {
     }
 }
 
-/// A vocabulary in which scenarios may name it `aimd`.
+/// A vocabulary in which scenarios may name it `aimd`, for TCP and for media.
 pub fn registry() -> Registry {
     let mut registry = Registry::default();
     registry.add_congestion_control("aimd", Aimd::new);
+    registry.add_media_congestion_control("aimd", RateAimd::new);
     registry
 }

@@ -3,6 +3,7 @@
 mod application;
 mod congestion;
 mod errors;
+mod media;
 mod mobility;
 mod object;
 mod position;
@@ -69,6 +70,7 @@ pub(crate) fn registry(extensions: Vec<Extension>, raised: &Raised) -> PyResult<
         match kind.as_str() {
             "application" => application::add(&mut registry, &name, class("an application")),
             "congestion" => congestion::add(&mut registry, &name, class("a congestion control")),
+            "media" => media::add(&mut registry, &name, class("a congestion control of media")),
             "errors" => errors::add(&mut registry, &name, class("an error model")),
             "mobility" => mobility::add(&mut registry, &name, class("a mobility model")),
             "propagation" => propagation::add(&mut registry, &name, class("a propagation model")),

@@ -7,7 +7,7 @@ use hopcast_protocols::arp;
 use hopcast_protocols::fec;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_protocols::transport::{dccp, media, rtp, tcp};
+use hopcast_protocols::transport::{dccp, rtp, tcp};
 use hopcast_radio::errors;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
@@ -19,7 +19,7 @@ use hopcast_radio::rate::Algorithm;
 use crate::host::card::CardConfig;
 use crate::id::NodeId;
 use crate::mobility::{Moving, Placement};
-use crate::registry::{CustomCongestionControl, FlowContext, MakeApplication, MakeRouting};
+use crate::registry::{CustomCongestionControl, FlowContext, MakeApplication, MakeRouting, MediaCongestion};
 
 /// One simulation: what to run, and for how long.
 #[derive(Clone, Debug)]
@@ -474,10 +474,10 @@ pub struct Dccp {
 }
 
 /// Parameters of a flow over RTP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rtp {
     /// The congestion control.
-    pub congestion: media::Congestion,
+    pub congestion: MediaCongestion,
     /// How the receiver reports.
     pub feedback: rtp::Format,
     /// Whether packets can be marked.

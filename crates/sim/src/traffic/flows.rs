@@ -7,7 +7,7 @@ use crate::host::{
     SourceOptions, TcpOptions,
 };
 use crate::id::{FlowId, NodeId};
-use crate::registry::FlowContext;
+use crate::registry::{FlowContext, MediaCongestion};
 use crate::scenario::model::{Dccp, Flow, Rtp, Tcp, Transport};
 use hopcast_protocols::application::{Application, Encoder};
 use hopcast_protocols::random::{Purpose, Stream};
@@ -91,7 +91,7 @@ impl FlowSetup<'_> {
             Transport::Rtp(rtp) => {
                 // Of the leg, so that both ends have the same.
                 let mut random = Stream::new(self.seed, Purpose::InitialSequence, self.id.0.into(), (end & !1) as u64);
-                SocketOptions::Rtp(rtp_options(*rtp, application, random.next_u64()))
+                SocketOptions::Rtp(rtp_options(rtp, application, random.next_u64()))
             }
             Transport::Dccp(dccp) => SocketOptions::Dccp(DccpOptions {
                 config: dccp_config(dccp, application, self.flow.fec.is_some(), buffer),
@@ -165,14 +165,19 @@ fn dccp_config(dccp: &Dccp, application: &dyn Application, is_protected: bool, s
 
 /// A session with sources and numbers of these random bits. An application without an encoder may produce anything: from the least
 /// rate of RFC 8867 (section 4.1) to 100 Mb/s, in a packet each 20 ms.
-fn rtp_options(rtp: Rtp, application: &dyn Application, random: u64) -> RtpOptions {
+fn rtp_options(rtp: &Rtp, application: &dyn Application, random: u64) -> RtpOptions {
     let encoder = application.encoder();
     let encoder = encoder.unwrap_or(Encoder { min_rate: 150e3, max_rate: 100e6, frame_rate: 50.0 });
-    let schedule = match rtp.congestion {
-        media::Congestion::Gcc => rtp::Schedule::Share,
-        media::Congestion::Scream => rtp::Schedule::Frames,
-        media::Congestion::Nada | media::Congestion::None => rtp::Config::default().schedule,
+    let schedule = match &rtp.congestion {
+        MediaCongestion::BuiltIn(media::Congestion::Gcc) => rtp::Schedule::Share,
+        MediaCongestion::BuiltIn(media::Congestion::Scream | media::Congestion::Tfrc | media::Congestion::Adtfrc) => {
+            rtp::Schedule::Frames
+        }
+        MediaCongestion::BuiltIn(media::Congestion::Nada | media::Congestion::None) | MediaCongestion::Custom(_) => {
+            rtp::Config::default().schedule
+        }
     };
+    let headers = IPV4_HEADER + UDP_HEADER + rtp.feedback.header_len();
     RtpOptions {
         config: rtp::Config {
             source: random as u32,
@@ -180,14 +185,15 @@ fn rtp_options(rtp: Rtp, application: &dyn Application, random: u64) -> RtpOptio
             format: rtp.feedback,
             schedule,
         },
-        congestion: rtp.congestion,
+        congestion: rtp.congestion.clone(),
         source: media::Source {
             min_rate: encoder.min_rate as u64,
             max_rate: encoder.max_rate as u64,
             frame_period: Duration::from_secs_f64(1.0 / encoder.frame_rate),
-            packet: IPV4_HEADER + UDP_HEADER + rtp.feedback.header_len() + application.largest_write(),
+            headers,
+            is_markable: rtp.ecn,
+            packet: headers + application.largest_write(),
         },
-        ecn: rtp.ecn,
     }
 }
 

@@ -78,6 +78,11 @@ impl Receiver {
         self.tfrc.count_losses(self.states().is_none_or(|states| states.congestion), now);
     }
 
+    /// Asks for feedback at once, if anything came since the last.
+    pub(crate) fn urge(&mut self, now: Instant) {
+        self.tfrc.urge(now);
+    }
+
     /// Time has come to `now`: the feedback timer may be due.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.tfrc.handle_timeout(now);

@@ -6,6 +6,7 @@ use hopcast_wire::dccp::NetworkState;
 
 use super::super::adtfrc::{self, States};
 use super::super::tfrc::{self, Data, Feedback, LossInterval, Report, Response};
+use super::Congestion;
 use crate::time::{Duration, Instant};
 
 /// What a sender wants done when its timer has expired.
@@ -62,6 +63,9 @@ pub trait HalfReceiver: fmt::Debug + Send {
     /// A packet without data arrives, with `without_data` more of its kind immediately before it.
     fn on_other(&mut self, number: u64, without_data: u64, now: Instant);
 
+    /// Asks for feedback at once, if anything came since the last.
+    fn urge(&mut self, now: Instant);
+
     /// Time has come to `now`.
     fn handle_timeout(&mut self, now: Instant);
 
@@ -83,6 +87,16 @@ pub trait HalfReceiver: fmt::Debug + Send {
     /// The machine of ADTFRC, if it is one.
     fn adtfrc(&self) -> Option<&adtfrc::Receiver> {
         None
+    }
+}
+
+impl Congestion {
+    /// The machines of a flow of which nothing has been sent: that of the half that sends, and that of the half that receives.
+    pub fn start(self) -> (Box<dyn HalfSender>, Box<dyn HalfReceiver>) {
+        match self {
+            Self::Tfrc(config) => (Box::new(tfrc::Sender::new(config)), Box::new(tfrc::Receiver::new(config))),
+            Self::Adtfrc(config) => (Box::new(adtfrc::Sender::new(config)), Box::new(adtfrc::Receiver::new(config))),
+        }
     }
 }
 
@@ -132,6 +146,10 @@ impl HalfReceiver for tfrc::Receiver {
     fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
         self.on_other(number, without_data, now);
         self.count_losses(true, now);
+    }
+
+    fn urge(&mut self, now: Instant) {
+        self.urge(now);
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -209,6 +227,10 @@ impl HalfReceiver for adtfrc::Receiver {
 
     fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
         self.on_other(number, without_data, now);
+    }
+
+    fn urge(&mut self, now: Instant) {
+        self.urge(now);
     }
 
     fn handle_timeout(&mut self, now: Instant) {

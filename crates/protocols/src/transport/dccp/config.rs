@@ -20,6 +20,14 @@ impl Congestion {
             Self::Adtfrc(config) => &config.tfrc,
         }
     }
+
+    /// The same, to be changed.
+    pub fn tfrc_mut(&mut self) -> &mut tfrc::Config {
+        match self {
+            Self::Tfrc(config) => config,
+            Self::Adtfrc(config) => &mut config.tfrc,
+        }
+    }
 }
 
 /// Parameters of one end of a connection.

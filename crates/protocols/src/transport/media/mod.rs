@@ -13,6 +13,7 @@ pub mod nada;
 pub mod scream;
 #[cfg(test)]
 mod tests;
+pub mod tfrc;
 mod uncontrolled;
 
 pub use choice::{Congestion, Source};
@@ -20,7 +21,7 @@ pub use uncontrolled::Uncontrolled;
 
 use core::fmt;
 
-use hopcast_wire::ecn::Ecn;
+pub use hopcast_wire::ecn::Ecn;
 
 use crate::time::{Duration, Instant};
 

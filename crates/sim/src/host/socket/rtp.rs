@@ -8,9 +8,10 @@ use crate::host::packet::{Body, Expiry, Packet, Tag};
 use crate::host::{Context, Endpoint, Slot, Stack, count_host_drop};
 use crate::id::FlowId;
 use crate::metrics::{DropCause, RateControl};
+use crate::registry::MediaCongestion;
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::Payload;
-use hopcast_protocols::transport::media::{Congestion, Source};
+use hopcast_protocols::transport::media::Source;
 use hopcast_protocols::transport::rtp::{self, Config, Output, Receiver, Sender};
 use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtcp;
@@ -39,16 +40,14 @@ enum End {
 }
 
 /// Parameters of one end of a session.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RtpOptions {
     /// What both ends agree on.
     pub config: Config,
     /// The congestion control of the sender.
-    pub congestion: Congestion,
+    pub congestion: MediaCongestion,
     /// What the application can do.
     pub source: Source,
-    /// Whether packets can be marked.
-    pub ecn: bool,
 }
 
 impl RtpSocket {
@@ -94,7 +93,7 @@ impl RtpSocket {
 impl Stack {
     /// Makes a socket that sends.
     pub(super) fn connect_rtp(&mut self, owner: Owner, options: &RtpOptions, connect: Connect) -> SocketId {
-        let control = options.congestion.start(options.source, options.ecn);
+        let control = options.congestion.start(options.source);
         let end = End::Sender(Box::new(Sender::new(options.config, control)), VecDeque::new());
         let port = self.next_port();
         let place = self.add_rtp(owner, port, end);

@@ -19,28 +19,36 @@ pub(super) struct Custom {
     parameters: Option<Map<String, Value>>,
 }
 
-impl Custom {
-    fn parameters(&self) -> Map<String, Value> {
-        self.parameters.clone().unwrap_or_default()
-    }
-}
-
 impl Resolver<'_> {
     /// Returns what makes the model of this kind that the table at `path` names. Reports an unknown name and wrong
     /// parameters.
     pub(super) fn custom<M>(&mut self, path: &[&str], kind: &str, custom: &Custom, models: &Models<M>) -> Option<M> {
         let at = |key| [path, &[key]].concat();
-        match models.get(&custom.name, custom.parameters()) {
+        let Custom { name, parameters } = custom;
+        self.added([&at("name"), &at("parameters")], kind, name, parameters.as_ref(), (&[], models))
+    }
+
+    /// The same for a name and parameters that are at two paths, where the name may also be one of some built-in models, which it is
+    /// not.
+    pub(super) fn added<M>(
+        &mut self,
+        [name_at, parameters_at]: [&[&str]; 2],
+        kind: &str,
+        name: &str,
+        parameters: Option<&Map<String, Value>>,
+        (built_in, models): (&[&str], &Models<M>),
+    ) -> Option<M> {
+        match models.get(name, parameters.cloned().unwrap_or_default()) {
             Some(Ok(model)) => return Some(model),
-            Some(Err(problem)) => self.report(&at("parameters"), problem, ""),
+            Some(Err(problem)) => self.report(parameters_at, problem, ""),
             None => {
-                let known: Vec<&str> = models.names().collect();
+                let known: Vec<&str> = built_in.iter().copied().chain(models.names()).collect();
                 let expected = match known[..] {
                     [] => "a model that this program was built with or given: it has none".to_owned(),
                     _ => format!("one of {}", known.join(", ")),
                 };
-                let hint = nearest::hint(&custom.name, &known);
-                self.report(&at("name"), format!("there is no {kind} of this name{hint}"), expected);
+                let hint = nearest::hint(name, &known);
+                self.report(name_at, format!("there is no {kind} of this name{hint}"), expected);
             }
         }
         None

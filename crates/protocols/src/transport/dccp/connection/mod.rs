@@ -16,14 +16,12 @@ use hopcast_wire::dccp::{self, ResetCode};
 
 use self::handshake::Greeting;
 pub use self::reset::reset_for;
-use super::super::adtfrc;
-use super::super::tfrc;
 use super::ccid::{Expired, HalfReceiver, HalfSender};
 use super::features::Features;
 use super::sent::Sent;
 use super::sequence::{Own, Peer};
 use super::window_counter::{CounterRtt, WindowCounter};
-use super::{Config, Congestion, Packet, Payload};
+use super::{Config, Packet, Payload};
 use crate::contract::Drained;
 use crate::time::{Duration, Instant};
 
@@ -239,12 +237,7 @@ impl Connection {
     fn new(config: Config, initial_sequence: u64, state: State) -> Self {
         let config = config.clamped();
         let server = state == State::Listen;
-        let (sender, receiver): (Box<dyn HalfSender>, Box<dyn HalfReceiver>) = match config.congestion {
-            Congestion::Tfrc(config) => (Box::new(tfrc::Sender::new(config)), Box::new(tfrc::Receiver::new(config))),
-            Congestion::Adtfrc(config) => {
-                (Box::new(adtfrc::Sender::new(config)), Box::new(adtfrc::Receiver::new(config)))
-            }
-        };
+        let (sender, receiver) = config.congestion.start();
         Self {
             server,
             state,

@@ -149,7 +149,7 @@ impl Bench {
             }
         }
         let pacer = self.flows[flow].pacer;
-        if pacer > now && self.flows[flow].wants_pacer() {
+        if pacer > now && self.flows[flow].wants_pacer() && self.flows[flow].wake.replace(pacer) != Some(pacer) {
             self.schedule(pacer, Event::Pace(flow));
         }
         if let Some(at) = self.flows[flow].control.poll_timeout() {

@@ -62,6 +62,8 @@ pub(in super::super) struct Flow {
     probe: Option<(Probe, u32, u32)>,
     /// When the pacer lets the next packet leave.
     pub(super) pacer: Instant,
+    /// When the bench looks at the pacer next.
+    pub(super) wake: Option<Instant>,
     outstanding: VecDeque<SentPacket>,
     in_flight: u64,
     sent: u64,
@@ -88,6 +90,7 @@ impl Flow {
             queue: VecDeque::new(),
             probe: None,
             pacer: now,
+            wake: None,
             outstanding: VecDeque::new(),
             in_flight: 0,
             sent: 0,

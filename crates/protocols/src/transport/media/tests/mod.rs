@@ -5,4 +5,4 @@ pub(super) mod bench;
 mod bottleneck;
 mod flow;
 mod gcc;
-mod reno;
+pub(super) mod reno;

@@ -7,7 +7,7 @@ const SEGMENT: u64 = 1040;
 
 /// Slow start, congestion avoidance, and half the window once per round trip with loss (RFC 5681).
 #[derive(Debug)]
-pub(super) struct Reno {
+pub(in super::super) struct Reno {
     window: u64,
     threshold: u64,
     acknowledged: u64,
@@ -19,7 +19,7 @@ pub(super) struct Reno {
 }
 
 impl Reno {
-    pub(super) fn new() -> Self {
+    pub(in super::super) fn new() -> Self {
         Self {
             window: 10 * SEGMENT,
             threshold: u64::MAX,

@@ -4,10 +4,11 @@ use hopcast_protocols::transport::{adtfrc, dccp, media, rtp, tcp, tfrc};
 use hopcast_wire::ethernet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::super::Resolver;
 use super::super::custom::Custom;
-use crate::registry::CustomCongestionControl;
+use crate::registry::{CustomCongestionControl, CustomMediaCongestionControl, MediaCongestion};
 use crate::scenario::declare::{computed, is, nothing};
 use crate::scenario::model;
 use crate::scenario::quantity::{Size, Time, TimeOrOff};
@@ -61,40 +62,21 @@ pub(super) enum Transport {
 /// Parameters of RTP.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Rtp {
-    /// Congestion control of media. An application that follows a target rate is told it; other applications are paced.
+    /// Congestion control of media: `gcc` (Google congestion control, as WebRTC has it), `nada` (RFC 8698), `scream` (SCReAM v2,
+    /// draft-ietf-ccwg-rfc8298bis-screamv2), `tfrc` (RFC 5348), `adtfrc` (Fu, Meng, Lu, 2003), `none` (packets leave at once), or the name of one
+    /// that a program has added to hopcast. An application that follows a target rate is told it; other applications are paced.
     #[schemars(extend("x-default" = is("gcc", "that of WebRTC")))]
-    congestion: MediaCongestion,
+    congestion: String,
+    /// Parameters of a congestion control that a program has added.
+    #[schemars(extend("x-free" = true, "x-default" = computed("none")))]
+    parameters: Option<Map<String, Value>>,
     /// How the receiver reports arrivals.
     #[schemars(extend("x-default" = computed("`twcc` for `gcc`, as in WebRTC; `ccfb` otherwise")))]
     feedback: Option<Feedback>,
-    /// Whether queues with `ecn` may mark packets instead of dropping them: with `scream` as L4S (RFC 9331), with `nada` as classic ECN (RFC 3168).
+    /// Whether queues with `ecn` may mark packets instead of dropping them: with `scream` as L4S (RFC 9331), with `nada` as classic ECN (RFC 3168),
+    /// with one that a program has added as that says.
     #[schemars(extend("x-default" = is(false, "without")))]
     ecn: bool,
-}
-
-/// Congestion control of media over RTP.
-#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum MediaCongestion {
-    /// Google congestion control, as WebRTC has it.
-    Gcc,
-    /// NADA (RFC 8698).
-    Nada,
-    /// SCReAM v2 (draft-ietf-ccwg-rfc8298bis-screamv2).
-    Scream,
-    /// None: packets leave at once.
-    None,
-}
-
-impl From<MediaCongestion> for media::Congestion {
-    fn from(congestion: MediaCongestion) -> Self {
-        match congestion {
-            MediaCongestion::Gcc => Self::Gcc,
-            MediaCongestion::Nada => Self::Nada,
-            MediaCongestion::Scream => Self::Scream,
-            MediaCongestion::None => Self::None,
-        }
-    }
 }
 
 /// How a receiver of RTP reports arrivals.
@@ -264,12 +246,14 @@ impl Resolver<'_> {
 
     fn rtp(&mut self, index: &str, keys: &Rtp) -> model::Rtp {
         let at = |key| ["flows", index, "transport", key];
-        let feedback = self.ledger.pick(&at("feedback"), keys.feedback, || match keys.congestion {
-            MediaCongestion::Gcc => (Feedback::Twcc, "default for gcc: as in WebRTC".into()),
+        let congestion = self.media_congestion(index, keys);
+        let feedback = self.ledger.pick(&at("feedback"), keys.feedback, || match congestion {
+            MediaCongestion::BuiltIn(media::Congestion::Gcc) => {
+                (Feedback::Twcc, "default for gcc: as in WebRTC".into())
+            }
             _ => (Feedback::Ccfb, "default: RFC 8888".into()),
         });
-        let congestion = media::Congestion::from(keys.congestion);
-        if keys.ecn && !congestion.knows_ecn() {
+        if keys.ecn && matches!(congestion, MediaCongestion::BuiltIn(kind) if !kind.knows_ecn()) {
             let problem = "has no effect: this congestion control does not react to marks";
             self.report(&at("ecn"), problem, "congestion = \"scream\" or \"nada\"");
         } else if keys.ecn && feedback == Feedback::Twcc {
@@ -281,6 +265,25 @@ impl Resolver<'_> {
             Feedback::Twcc => rtp::Format::Twcc,
         };
         model::Rtp { congestion, feedback, ecn: keys.ecn }
+    }
+
+    /// A congestion control of media that hopcast has, or that a program has added.
+    fn media_congestion(&mut self, index: &str, keys: &Rtp) -> MediaCongestion {
+        let none = MediaCongestion::BuiltIn(media::Congestion::None);
+        let at = |key| ["flows", index, "transport", key];
+        let Rtp { congestion: name, parameters, .. } = keys;
+        if let Some(kind) = media::Congestion::named(name) {
+            if parameters.is_some() {
+                let problem = "have no effect: this congestion control has none";
+                self.report(&at("parameters"), problem, "the name of a congestion control that a program has added");
+            }
+            return MediaCongestion::BuiltIn(kind);
+        }
+        let built_in = media::Congestion::ALL.map(media::Congestion::name);
+        let models = (&built_in[..], &self.source.registry.media_congestion_control);
+        let paths = [&at("congestion")[..], &at("parameters")];
+        let make = self.added(paths, "congestion control of media", name, parameters.as_ref(), models);
+        make.map_or(none, |make| MediaCongestion::Custom(CustomMediaCongestionControl { name: name.clone(), make }))
     }
 
     fn tcp(&mut self, index: &str, keys: Tcp, mtu: Option<u32>) -> model::Tcp {

@@ -1,0 +1,216 @@
+"""Congestion controls of media written in Python."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+import hopcast
+from conftest import ROOT
+from hopcast.media import MediaCongestionControl, PacketResult, Probe, Source
+
+TOML = """
+duration = "20 s"
+nodes = [{ name = "a", role = "wired" }, { name = "b", role = "wired" }]
+links = [{ between = ["a", "b"], rate = "2 Mb/s", delay = "20 ms", queue = { packets = 100 } }]
+
+[[flows]]
+name = "call"
+from = "a"
+to = "b"
+transport = { protocol = "rtp", congestion = "mine" }
+application = { kind = "codec", min_rate = "200 kb/s", max_rate = "1 Mb/s", model = "steady" }
+"""
+
+
+def with_law(law: type[MediaCongestionControl], transport: dict[str, Any] | None = None) -> hopcast.Scenario:
+    scenario = hopcast.Scenario.from_toml(TOML, extensions=hopcast.Extensions(media={"mine": law}))
+    return scenario.set("flows.call.transport", {"protocol": "rtp", "congestion": "mine", **(transport or {})})
+
+
+class Plain(MediaCongestionControl):
+    """The base class as it is."""
+
+
+def test_a_law_that_does_nothing_is_none() -> None:
+    ours = hopcast.run(with_law(Plain), replications=2, threads=2)
+    theirs = hopcast.run(with_law(Plain, {"congestion": "none"}), replications=2)
+    assert ours.flows.equals(theirs.flows)
+    assert ours.series.equals(theirs.series)
+
+
+class Rate(MediaCongestionControl):
+    """A rate that is always the same."""
+
+    def __init__(self, *, rate: float = 400e3) -> None:
+        self.rate = rate
+
+    def on_start(self, source: Source) -> None:
+        self.target_rate = self.rate
+        self.pacing_rate = 2 * self.rate
+
+
+def test_target_rate_and_parameters_reach_the_encoder() -> None:
+    for parameters, rate in (({}, 400e3), ({"rate": 800e3}, 800e3)):
+        flow = hopcast.run(with_law(Rate, {"parameters": parameters})).flows
+        # The least rate before the first frame under the law, and the codec's variation of 21 % over 600 frames.
+        assert flow["goodput_bps"][0] == pytest.approx(rate, rel=0.05)
+
+
+class Noted(MediaCongestionControl):
+    """Notes what it is told."""
+
+    notes: list[tuple[str, Any]]
+
+    def on_start(self, source: Source) -> None:
+        Noted.notes = [("start", source)]
+        self.target_rate = source.min_rate
+        self.timeout = 1.5
+
+    def on_sent(self, number: int, size: int, in_flight: int, now: float) -> None:
+        self.notes.append(("sent", (number, size, in_flight, now)))
+
+    def on_frame(self, size: int, queued: int, queue_delay: float, now: float) -> None:
+        self.notes.append(("frame", (size, queued, queue_delay, now)))
+
+    def on_feedback(self, packets: list[PacketResult], rtt: float | None, in_flight: int, now: float) -> None:
+        self.notes.append(("feedback", (packets, rtt, in_flight, now)))
+
+    def on_timeout(self, now: float) -> None:
+        self.notes.append(("timeout", now))
+        self.timeout = None
+        self.probe = Probe(7, 1e6, 5, 0)
+
+
+def test_what_a_law_is_told_is_what_happens() -> None:
+    hopcast.run(with_law(Noted), threads=1)
+    told: dict[str, list[Any]] = {}
+    for name, what in Noted.notes:
+        told.setdefault(name, []).append(what)
+    source = told["start"][0]
+    assert source._replace(frame_period=0) == Source(200_000, 1_000_000, 0, 40, 1500, False)
+    assert source.frame_period == pytest.approx(1 / 30)
+    assert told["timeout"] == [1.5]
+    assert [sent[0] for sent in told["sent"]] == list(range(len(told["sent"])))
+    assert sum(frame[0] for frame in told["frame"]) == pytest.approx(20 * 200e3 / 8, rel=0.05)
+    results = [result for packets, *_ in told["feedback"] for result in packets]
+    assert [result.number for result in results] == list(range(len(results)))
+    assert all(result.arrival is not None and not result.is_marked for result in results)
+    # Five packets of a burst, a full one each, as the probe said.
+    assert sum(result.probe == 7 for result in results) == 5
+    assert {result.probe for result in results} == {None, 7}
+    # The wire's 20 ms each way, a packet of up to 1500 B at 2 Mb/s, and one of 80 B back.
+    rtts = [rtt for _, rtt, *_ in told["feedback"]]
+    assert 0.040 < min(rtts) < max(rtts) < 0.070
+    for number, size, in_flight, _ in told["sent"]:
+        assert in_flight >= size > 40, number
+
+
+class Window(MediaCongestionControl):
+    """One packet in flight."""
+
+    def on_start(self, source: Source) -> None:
+        self.target_rate = source.max_rate
+        self.window = source.packet
+
+
+def test_a_window_limits_what_is_in_flight() -> None:
+    flow = hopcast.run(with_law(Window)).flows
+    # A packet in 100 ms, after which its report comes, and 40 ms of the way.
+    assert flow["goodput_bps"][0] < 1460 * 8 / 0.14
+
+
+class Marked(MediaCongestionControl):
+    """Sends more than the wire carries, and counts marks."""
+
+    seen: list[bool]
+
+    def on_start(self, source: Source) -> None:
+        Marked.seen = []
+        self.target_rate = source.max_rate
+        self.ecn = "ect1" if source.is_markable else "not-ect"
+
+    def on_feedback(self, packets: list[PacketResult], rtt: float | None, in_flight: int, now: float) -> None:
+        self.seen += [packet.is_marked for packet in packets]
+
+
+@pytest.mark.parametrize("ecn", [True, False])
+def test_marks_are_told(ecn: bool) -> None:
+    scenario = with_law(Marked, {"ecn": ecn}).set("links.0.rate", "700 kb/s")
+    queue = {"packets": 100, "discipline": "drop-tail", "ecn": True, "target": "10 ms"}
+    hopcast.run(scenario.set("links.0.queue", queue), threads=1)
+    assert any(Marked.seen) == ecn
+
+
+class Failing(Plain):
+    """Raises after a while."""
+
+    def on_feedback(self, packets: list[PacketResult], rtt: float | None, in_flight: int, now: float) -> None:
+        raise ArithmeticError(f"at {now:.1f} s")
+
+
+def wrong(name: str, value: Any) -> type[MediaCongestionControl]:
+    """A law with a wrong value of this attribute."""
+
+    class Wrong(Plain):
+        def on_start(self, source: Source) -> None:
+            setattr(self, name, value)
+
+    return Wrong
+
+
+class Late(Plain):
+    """A timer that is always due."""
+
+    timeout = 1.0
+
+
+@pytest.mark.parametrize(
+    ("law", "cause", "told"),
+    [
+        (Failing, ArithmeticError, "at "),
+        (wrong("target_rate", -1), ValueError, "target_rate is -1 b/s"),
+        (wrong("target_rate", float("nan")), ValueError, "target_rate is NaN b/s"),
+        (wrong("pacing_rate", 0), ValueError, "pacing_rate is 0 b/s"),
+        (wrong("window", -1), ValueError, "window is -1"),
+        (wrong("ecn", "ce"), ValueError, 'ecn is "ce"'),
+        (wrong("probe", Probe(1, 0.0, 1, 1)), ValueError, "rate of the probe is 0 b/s"),
+        (wrong("timeout", "soon"), TypeError, "real number"),
+        (Late, ValueError, "timeout is still 1 s"),
+    ],
+)
+def test_an_exception_ends_the_run_and_is_its_cause(
+    law: type[MediaCongestionControl], cause: type[Exception], told: str
+) -> None:
+    with pytest.raises(hopcast.RunError, match=f"raised {cause.__name__}") as failed:
+        hopcast.run(with_law(law))
+    assert isinstance(failed.value.__cause__, cause)
+    assert told in str(failed.value.__cause__)
+
+
+def test_wrong_names_and_parameters_are_told() -> None:
+    for transport, field, message in [
+        ({"parameters": {"speed": 1}}, "parameters", "speed"),
+        ({"congestion": "mime"}, "congestion", 'did you mean "mine"'),
+        ({"congestion": "screan"}, "congestion", 'did you mean "scream"'),
+        ({"congestion": "gcc", "parameters": {"rate": 1}}, "parameters", "have no effect"),
+    ]:
+        with pytest.raises(hopcast.ScenarioError, match=message) as refused:
+            with_law(Rate, cast(Any, transport))
+        assert refused.value.field == f"flows.call.transport.{field}"
+
+
+def test_the_law_of_the_page_runs() -> None:
+    page = (ROOT / "docs" / "adding-a-congestion-control.md").read_text(encoding="utf-8")
+    block = page[page.index("# Congestion control of media") :].split("```python\n")[1].split("```")[0]
+    space: dict[str, Any] = {}
+    exec(block.split("scenario = ")[0], space)
+    law = next(
+        made
+        for made in space.values()
+        if isinstance(made, type) and issubclass(made, MediaCongestionControl) and made is not MediaCongestionControl
+    )
+    flow = hopcast.run(with_law(law)).flows
+    assert flow["goodput_bps"][0] > 700e3
+    assert flow["lost_packets"][0] == 0
