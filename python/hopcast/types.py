@@ -210,7 +210,7 @@ class Card(TypedDict, total=False):
 
 
 class Area(TypedDict, total=False):
-    """Area in which the nodes stay."""
+    """Area of the streets, of which the outermost lie on its edges: a whole number of blocks along either side."""
 
     height: Quantity
     width: Quantity
@@ -221,7 +221,7 @@ class Area(TypedDict, total=False):
 class Mobility(TypedDict, total=False):
     """Movement of the nodes."""
 
-    model: Literal["static", "random-waypoint", "gauss-markov", "trace", "custom"]
+    model: Literal["static", "random-waypoint", "gauss-markov", "streets", "trace", "custom"]
     area: Area
     pause: Quantity | Sequence[Quantity]
     speed: Quantity | Sequence[Quantity] | Quantity
@@ -232,6 +232,9 @@ class Mobility(TypedDict, total=False):
     edge: Quantity
     speed_deviation: Quantity
     step: Quantity
+    block: Sequence[Quantity]
+    stop: float
+    turn: float
     file: str
     name: str
     parameters: Mapping[str, Any]
@@ -370,6 +373,56 @@ class Errors(TypedDict, total=False):
     parameters: Mapping[str, Any]
 
 
+class Blockage(TypedDict, total=False):
+    """People or vehicles that pass through links, each link independently, and alike in both directions."""
+
+    attenuation: Quantity | Sequence[Quantity]
+    duration: Quantity
+    interval: Quantity
+    spread: float
+
+
+class Buildings(TypedDict, total=False):
+    """A rectangular building."""
+
+    attenuation: Quantity
+    height: Quantity
+    per_metre: Quantity
+    width: Quantity
+    x: Quantity
+    y: Quantity
+
+
+class Drift(TypedDict, total=False):
+    """Slow changes of each link's power in time, the same in both directions: log-normal, with an exponential
+    correlation.
+    """
+
+    decorrelation_time: Quantity
+    deviation: Quantity
+
+
+Walls = TypedDict(
+    "Walls",
+    {
+        "attenuation": Quantity,
+        "from": Sequence[Quantity],
+        "to": Sequence[Quantity],
+    },
+    total=False,
+)
+"""A straight wall."""
+
+
+class Obstacles(TypedDict, total=False):
+    """Obstacles between nodes: walls, buildings, people and vehicles that pass through links, and slow changes."""
+
+    blockage: Blockage
+    buildings: Sequence[Buildings]
+    drift: Drift
+    walls: Sequence[Walls]
+
+
 class Propagation(TypedDict, total=False):
     """Path loss: the fall of received power with distance."""
 
@@ -431,6 +484,7 @@ class Radio(TypedDict, total=False):
     interference_floor: Quantity
     mtu: Quantity
     noise_figure: Quantity
+    obstacles: Obstacles
     preamble: Literal["long", "short"]
     preamble_detection: Quantity
     profile: Literal["standard", "ns-2", "wavelan"]

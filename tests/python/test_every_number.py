@@ -28,8 +28,16 @@ FILLED |= {"antenna_height": '"1.5 m"', "spacing": '"5 m"', "columns": "2", "rad
 FILLED |= {"height": '"9 m"', "size": '"1 kB"', "at": "[[0, 0], [5, 0], [9, 0]]", "exponent": "3"}
 FILLED |= {"good_ber": "1e-6", "bad_ber": "1e-2", "good_mean": '"0.1 s"', "bad_mean": '"33.3 ms"'}
 FILLED |= {"bytes": '"1 MB"', "direction": '"server"', "speed": '"2 m/s"', "name": '"tree"', "file": '"none"'}
+FILLED |= {"block": "[9, 9]"}
 FILLED |= {"area": '{ width = "9 m", height = "9 m" }'}
 """For keys that a table must have, and the area of nodes that move."""
+WHOLE = {
+    "radio.obstacles.walls.0": "radio.obstacles.walls=[{ from = [0, 0], to = [1, 1], attenuation = 3 }]",
+    "radio.obstacles.buildings.0": "radio.obstacles.buildings=[{ x = 0, y = 0, width = 1, height = 1, attenuation = 3 }]",
+    "radio.obstacles.blockage": "radio.obstacles.blockage={ interval = 9, duration = 1, attenuation = [3, 5] }",
+    "radio.obstacles.drift": "radio.obstacles.drift={ deviation = 3, decorrelation_time = 9 }",
+}
+"""Tables that the base scenario lacks, and that need several keys."""
 
 
 def filling(name: str, schema: dict[str, Any]) -> str:
@@ -38,6 +46,7 @@ def filling(name: str, schema: dict[str, Any]) -> str:
 
 
 def numbers(schema: dict[str, Any], key: str, setting: str = "") -> Iterator[Number]:
+    setting = WHOLE.get(key, setting)
     variants = schema.get("oneOf", [])
     if variants and all("properties" in variant for variant in variants):
         for variant in variants:

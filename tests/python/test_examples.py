@@ -173,6 +173,12 @@ def test_waypoint_aodv_notices_broken_links_sooner_than_olsr() -> None:
     assert flows("waypoint", "nodes.n.routing.protocol=olsr")["call"]["loss_ratio"] > 0.1
 
 
+def test_crossing_buildings_hide_cars_and_more_cars_help() -> None:
+    assert flows("crossing")["video"]["loss_ratio"] > 0.02
+    assert flows("crossing", "radio.obstacles.buildings=[]")["video"]["loss_ratio"] == 0
+    assert flows("crossing", "nodes.car.count=40")["video"]["loss_ratio"] < 0.01
+
+
 def test_fec_repairs_nearly_all_losses() -> None:
     loss = flows("fec")
     assert 0.04 < loss["plain"]["loss_ratio"] < 0.06

@@ -59,6 +59,10 @@ pub enum Purpose {
     WireQueue = 28,
     /// The same of an access; for: node, direction.
     AccessQueue = 29,
+    /// Obstacles that pass through a link; for: its two ends.
+    Blockage = 30,
+    /// Slow changes of a link; for: its two ends.
+    Drift = 31,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

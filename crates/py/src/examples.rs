@@ -27,6 +27,7 @@ const FILES: &[(&str, &str)] = files![
     "string.toml",
     "mesh.toml",
     "waypoint.toml",
+    "crossing.toml",
     "fec.toml",
     "pair.toml",
     "wifi.toml",

@@ -210,6 +210,7 @@ pub mod fading;
 pub mod frame;
 pub mod mac;
 pub mod medium;
+pub mod obstacles;
 pub mod phy;
 pub mod propagation;
 pub mod queue;

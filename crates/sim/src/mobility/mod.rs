@@ -11,6 +11,7 @@ pub mod random_waypoint;
 mod rest;
 #[cfg(test)]
 mod statistics;
+pub mod streets;
 pub mod trace;
 
 use core::fmt;
@@ -26,6 +27,7 @@ pub use placement::Placement;
 pub(crate) use placement::{bounds, place};
 pub use random_waypoint::RandomWaypoint;
 pub use rest::Rest;
+pub use streets::Streets;
 pub use trace::Movement;
 
 /// A model of the path of one node.

@@ -12,6 +12,7 @@ use hopcast_radio::errors;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{self, Protection};
+use hopcast_radio::obstacles::{Interior, Passages, Wall};
 use hopcast_radio::phy::{Band, ModulationClasses, Phy, ReedSolomon, Shape, Standard, TxVector};
 use hopcast_radio::propagation::Range;
 use hopcast_radio::rate::Algorithm;
@@ -103,8 +104,10 @@ pub struct Radio {
     pub adjacent_channel_rejection: Option<f64>,
     /// Path loss.
     pub propagation: Propagation,
-    /// Shadowing by obstacles.
+    /// Shadowing by what no scenario lists.
     pub shadowing: Option<Shadowing>,
+    /// Obstacles that the scenario lists.
+    pub obstacles: Obstacles,
     /// Fading over many paths.
     pub fading: Option<Fading>,
     /// Reception of frames.
@@ -179,6 +182,28 @@ pub struct Shadowing {
     /// Distance in metres over which the correlation of a link's shadowing falls to 1/e. `None`: a draw for each frame
     /// and receiver.
     pub decorrelation: Option<f64>,
+}
+
+/// Obstacles between nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Obstacles {
+    /// Those that stand still.
+    pub walls: Vec<Wall>,
+    /// What is between those of buildings.
+    pub interiors: Vec<Interior>,
+    /// Those that pass through links.
+    pub blockage: Option<Passages>,
+    /// Slow changes.
+    pub drift: Option<Drift>,
+}
+
+/// Slow changes of each link's power in time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drift {
+    /// Standard deviation in dB.
+    pub deviation: f64,
+    /// Time in seconds over which the correlation falls to 1/e.
+    pub decorrelation: f64,
 }
 
 /// Fading over many paths.

@@ -213,8 +213,11 @@ fn tidy(schema: &mut Value) {
         table.remove("default");
     }
     if let Some(Value::Object(limits)) = table.remove("x-items") {
+        // Of the numbers in a list, or in a list of lists.
+        let lists = &mut table["items"];
+        let numbers = if lists["items"].is_object() { &mut lists["items"] } else { lists };
         for (key, value) in limits {
-            table["items"]["items"][key] = value;
+            numbers[key] = value;
         }
     }
     if table.contains_key(quantity::RANGE_KEY) {

@@ -2,6 +2,7 @@
 
 use hopcast_radio::mac::StationId;
 use hopcast_radio::medium::Link;
+use hopcast_radio::obstacles::Walls;
 use hopcast_radio::phy::ModulationClasses;
 use hopcast_radio::propagation::{LinkShadowing, Position, Propagation, Range, Survey, propagation_delay};
 use hopcast_radio::units::{Decibel, Power};
@@ -46,8 +47,10 @@ pub(super) enum Attenuation {
     Path {
         /// With the distance.
         model: Box<dyn Propagation>,
-        /// By what stands in the way.
-        obstacles: Option<LinkShadowing>,
+        /// By what stands in the way, as drawn.
+        shadowing: Option<LinkShadowing>,
+        /// By what the scenario puts in the way.
+        walls: Option<Walls>,
     },
 }
 
@@ -122,14 +125,14 @@ impl Channel {
 
     /// The link from one station, which is `here`, to another, which is `there`, if it is heard.
     pub(super) fn link_between(&self, from: u32, to: u32, here: Position, there: Position) -> Option<Link> {
-        self.link_behind(from, to, here, there, |obstacles, power| power.scaled(obstacles.gain(here, there)))
+        self.link_behind(from, to, here, there, |shadowing, power| power.scaled(shadowing.gain(here, there)))
     }
 
     /// What links between stations at `places` share, if obstacles shadow them.
     pub(super) fn survey<'a>(&'a self, places: &'a [Position]) -> Option<Survey<'a>> {
         match &self.attenuation {
-            Attenuation::Path { obstacles: Some(obstacles), .. } => Some(Survey::new(obstacles, places)),
-            Attenuation::Path { obstacles: None, .. } | Attenuation::Range(_) => None,
+            Attenuation::Path { shadowing: Some(shadowing), .. } => Some(Survey::new(shadowing, places)),
+            Attenuation::Path { shadowing: None, .. } | Attenuation::Range(_) => None,
         }
     }
 
@@ -176,10 +179,11 @@ impl Channel {
         } else {
             match &self.attenuation {
                 Attenuation::Range(range) => self.power_in_range(range, from, to, here, there),
-                Attenuation::Path { model, obstacles } => {
+                Attenuation::Path { model, shadowing, walls } => {
                     let power = model.received_power(self.ends[from as usize].sent, here, there);
                     self.weakened(from, to, power, |power| {
-                        obstacles.as_ref().map_or(power, |obstacles| shadowed(obstacles, power))
+                        let power = shadowing.as_ref().map_or(power, |shadowing| shadowed(shadowing, power));
+                        walls.as_ref().map_or(power, |walls| power.scaled(walls.gain(here, there)))
                     })
                 }
             }
@@ -199,14 +203,16 @@ impl Channel {
             Attenuation::Range(range) => {
                 powers.extend(ends.map(|(&to, &there)| self.power_in_range(range, from, to, here, there)));
             }
-            Attenuation::Path { model, obstacles } => {
+            Attenuation::Path { model, shadowing, walls } => {
                 model.received_powers(self.ends[from as usize].sent, here, there, powers);
-                if self.is_one && obstacles.is_none() {
+                if self.is_one && shadowing.is_none() && walls.is_none() {
                     return;
                 }
                 for ((&to, &there), power) in ends.zip(powers) {
                     *power = self.weakened(from, to, *power, |power| {
-                        obstacles.as_ref().map_or(power, |obstacles| power.scaled(obstacles.gain(here, there)))
+                        let gain = |power: Power, shadowing: &LinkShadowing| power.scaled(shadowing.gain(here, there));
+                        let power = shadowing.as_ref().map_or(power, |shadowing| gain(power, shadowing));
+                        walls.as_ref().map_or(power, |walls| power.scaled(walls.gain(here, there)))
                     });
                 }
             }

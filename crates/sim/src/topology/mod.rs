@@ -13,6 +13,7 @@ use hopcast_radio::errors::PacketErrors;
 use hopcast_radio::fading::Fading;
 use hopcast_radio::mac::{StationId, control_response_rate, dsss_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
+use hopcast_radio::obstacles::{Blockage, Drift, Walls};
 use hopcast_radio::phy::{ModulationClasses, TxVector};
 use hopcast_radio::propagation::{FrameShadowing, LinkShadowing, Position};
 use hopcast_radio::rate::Algorithm;
@@ -239,10 +240,13 @@ fn channel(radio: &Radio, stations: &[Station<'_>], seed: u64) -> Channel {
         }
         Propagation::Path(path) => (path.make)(),
     };
-    let obstacles = shadowing(radio, false).and_then(|s| Some(LinkShadowing::new(seed, s.deviation, s.decorrelation?)));
+    let obstacles = &radio.obstacles;
+    let walls = (!obstacles.walls.is_empty()).then(|| Walls::new(obstacles.walls.clone(), obstacles.interiors.clone()));
+    let of_places = shadowing(radio, false).and_then(|s| Some(LinkShadowing::new(seed, s.deviation, s.decorrelation?)));
     // What may raise a power above the floor: for one frame, and on top of that for one link.
     let frame_margin = shadowing(radio, true).map_or(0.0, |s| SHADOWING_DEVIATIONS * s.deviation)
-        + radio.fading.map_or(0.0, |_| FADING_PEAK);
+        + radio.fading.map_or(0.0, |_| FADING_PEAK)
+        + obstacles.drift.map_or(0.0, |drift| SHADOWING_DEVIATIONS * drift.deviation);
     let link_margin = shadowing(radio, false).map_or(0.0, |s| SHADOWING_DEVIATIONS * s.deviation);
     let floor = radio.reception.interference_floor - frame_margin;
     let strongest = stations.iter().map(|station| station.config.tx_power).fold(f64::NEG_INFINITY, f64::max);
@@ -250,7 +254,8 @@ fn channel(radio: &Radio, stations: &[Station<'_>], seed: u64) -> Channel {
     let reaches = (0..=link_margin as u32).map(|decibels| reach(f64::from(decibels))).collect();
     let reach = reach(link_margin);
     let floor = Power::from_dbm(floor).max(Power::from_attowatts(1));
-    Channel::new(radio, stations, Attenuation::Path { model, obstacles }, floor, reach, reaches)
+    let attenuation = Attenuation::Path { model, shadowing: of_places, walls };
+    Channel::new(radio, stations, attenuation, floor, reach, reaches)
 }
 
 /// Shadowing that is drawn for each frame, or that belongs to places.
@@ -266,8 +271,12 @@ fn variation(radio: &Radio, seed: u64) -> Option<Variation> {
     let variation = Variation {
         shadowing: shadowing(radio, true).map(|s| FrameShadowing::new(seed, s.deviation)),
         fading: radio.fading.map(|fading| Fading::new(seed, fading.distribution, fading.doppler)),
+        blockage: radio.obstacles.blockage.map(|passages| Blockage::new(seed, passages)),
+        drift: radio.obstacles.drift.map(|drift| Drift::new(seed, drift.deviation, drift.decorrelation)),
     };
-    (variation.shadowing.is_some() || variation.fading.is_some()).then_some(variation)
+    let Variation { shadowing, fading, blockage, drift } = &variation;
+    let varies = shadowing.is_some() || fading.is_some() || blockage.is_some() || drift.is_some();
+    varies.then_some(variation)
 }
 
 /// How frames are received, and for each station the least power of a link over which its data frames pass.

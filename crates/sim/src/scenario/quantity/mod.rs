@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use count::CountOrOff;
 pub use dimension::{Dimension, Unit};
 pub use or_word::{LevelOrOff, SizeOrNone, SizeOrOff, TimeOrOff};
-pub use range::{SpeedRange, TimeRange};
+pub use range::{LevelRange, SpeedRange, TimeRange};
 pub use rate_choice::{RateChoice, RateOrScheme};
 pub(super) use rate_choice::{SCHEMES_KEY, is_scheme};
 pub use rts_threshold::RtsThreshold;

@@ -5,7 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::schema::{inline_schema, schema_of_range};
-use super::{Dimension, Speed, Time};
+use super::{Dimension, Level, Speed, Time};
 
 /// A quantity, or the least and the largest value of a range to draw from.
 macro_rules! quantity_range {
@@ -43,5 +43,6 @@ macro_rules! quantity_range {
     };
 }
 
+quantity_range!(LevelRange, Level, "A ratio of powers in decibels, or a list [least, greatest].");
 quantity_range!(SpeedRange, Speed, "A speed in metres per second, or a list [lowest, highest].");
 quantity_range!(TimeRange, Time, "A time in seconds, or a list [shortest, longest].");

@@ -3,6 +3,7 @@
 mod area;
 mod gauss_markov;
 mod random_waypoint;
+mod streets;
 mod trace;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(super) enum Kinds {
     Static {},
     RandomWaypoint(random_waypoint::Keys),
     GaussMarkov(gauss_markov::Keys),
+    Streets(streets::Keys),
     Trace(trace::Keys),
     Custom(Custom),
 }
@@ -66,6 +68,7 @@ impl Resolver<'_> {
             Kinds::Static {} => None,
             Kinds::RandomWaypoint(keys) => keys.resolve(self, &group),
             Kinds::GaussMarkov(keys) => keys.resolve(self, &group),
+            Kinds::Streets(keys) => keys.resolve(self, &group),
             Kinds::Trace(keys) => keys.resolve(self, &group),
             Kinds::Custom(keys) => keys.resolve(self, &group),
         };

@@ -4,6 +4,7 @@ mod aggregation;
 mod association;
 mod errors;
 mod nodes;
+mod obstacles;
 mod propagation;
 mod queue;
 mod rates;
@@ -20,7 +21,7 @@ use hopcast_radio::rate::Algorithm;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::declare::{computed, is};
+use super::super::declare::{computed, is, nothing};
 use super::super::model;
 use super::super::profile::Profile;
 use super::super::quantity::{Frequency, Level, LevelOrOff, Power, Rate, RateChoice, RtsThreshold, SizeOrNone, Time};
@@ -29,6 +30,7 @@ use super::{Resolver, bytes};
 use aggregation::Aggregation;
 use association::Association;
 pub(super) use nodes::NodeRadio;
+use obstacles::Obstacles;
 use queue::Queue;
 use rates::Protection;
 use reception::{Reception, Surroundings};
@@ -143,6 +145,9 @@ pub(super) struct Radio {
     /// Path loss: the fall of received power with distance.
     #[schemars(extend("x-default" = is("free-space", "the only model that needs no parameters")))]
     propagation: Later<propagation::Kinds>,
+    /// Obstacles between nodes: walls, buildings, people and vehicles that pass through links, and slow changes.
+    #[schemars(extend("x-default" = nothing("none", "")))]
+    obstacles: Option<Later<Obstacles>>,
     /// Losses in addition to those of `reception`.
     #[schemars(extend("x-default" = is("none", "")))]
     errors: Later<errors::Kinds>,
@@ -258,6 +263,7 @@ impl Resolver<'_> {
             tx_power,
             propagation,
             shadowing,
+            obstacles: self.obstacles(radio.obstacles.as_ref(), by_range),
             fading,
             reception,
             errors: self.errors(&radio.errors),
