@@ -67,7 +67,7 @@ impl Congestion {
 
     /// A session for `source` that has sent nothing. Packets leave so that they can be marked if the algorithm reacts to that.
     pub fn start(self, source: Source) -> Box<dyn MediaCongestionControl> {
-        let Source { min_rate, max_rate, frame_period, is_markable, packet, .. } = source;
+        let Source { min_rate, max_rate, frame_period, headers, is_markable, packet } = source;
         match self {
             Self::Gcc => {
                 let start_rate = gcc::Config::default().start_rate.clamp(min_rate, max_rate);
@@ -75,7 +75,7 @@ impl Congestion {
             }
             Self::Nada => {
                 let ecn = if is_markable { Ecn::Ect0 } else { Ecn::NotEct };
-                Box::new(Nada::new(nada::Config { min_rate, max_rate, ecn, ..nada::Config::default() }))
+                Box::new(Nada::new(nada::Config { min_rate, max_rate, headers, ecn, ..nada::Config::default() }))
             }
             Self::Scream => {
                 let ecn = if is_markable { Ecn::Ect1 } else { Ecn::NotEct };

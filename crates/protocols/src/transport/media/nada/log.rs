@@ -39,8 +39,8 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn insert(&mut self, result: &PacketResult) {
-        let size = result.packet.size;
+    /// A packet's fate, and its bytes of media.
+    pub(super) fn insert(&mut self, result: &PacketResult, size: u32) {
         let Some(arrival) = result.arrival else {
             let Some(time) = self.newest else { return };
             let queue = self.queue_delay();

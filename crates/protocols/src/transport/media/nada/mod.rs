@@ -4,7 +4,8 @@
 //! by what arrives; otherwise it follows x and its change, so that in equilibrium x is proportional to the inverse of the rate. Sections
 //! and equations in this module are those of the RFC, and all times are in seconds.
 //!
-//! The RFC's receiver computes x and sends it. Here the sender computes it, as feedback tells each packet.
+//! The RFC's receiver computes x and sends it. Here the sender computes it, as feedback tells each packet. Rates count media alone, as the
+//! encoder does; the pacer has room for headers.
 //!
 //! Left out: a baseline of the delay that is forgotten after a time.
 
@@ -48,10 +49,14 @@ const LOSS_DELAY: f64 = 0.010;
 const MARK_DELAY: f64 = 0.002;
 /// XMAX: the signal's maximum.
 const MAX_SIGNAL: f64 = 0.5;
-/// BETA_S and BETA_V: how the queue before the pacer moves its rate and that of the encoder; FPS: how fast it is to be empty.
+/// BETA_S and BETA_V: how the queue before the pacer moves its rate and that of the encoder, by at most this share of the reference
+/// rate; FPS: how fast the queue is to be empty.
 const SENDING: f64 = 0.1;
 const ENCODING: f64 = 0.1;
+const MAX_DEVIATION: f64 = 0.05;
 const FRAME_RATE: f64 = 30.0;
+/// Weight of the past in the mean size of packets, as TFRC has it.
+const MEMORY: f64 = 0.9;
 
 /// What a NADA session is told at its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +65,8 @@ pub struct Config {
     pub min_rate: u64,
     /// RMAX, in b/s.
     pub max_rate: u64,
+    /// Bytes of a packet's headers, of which the rates know nothing.
+    pub headers: u32,
     /// PRIO: shares are proportional to it.
     pub priority: f64,
     /// How packets leave: ECT(0) for classic ECN, or Not-ECT.
@@ -67,9 +74,9 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// The values of the RFC, no ECN.
+    /// The values of the RFC, no headers, no ECN.
     fn default() -> Self {
-        Self { min_rate: 150_000, max_rate: 1_500_000, priority: 1.0, ecn: Ecn::NotEct }
+        Self { min_rate: 150_000, max_rate: 1_500_000, headers: 0, priority: 1.0, ecn: Ecn::NotEct }
     }
 }
 
@@ -87,8 +94,10 @@ pub struct Nada {
     updated: Option<Instant>,
     /// In seconds; zero before the first.
     rtt: f64,
-    /// Bytes that wait for the pacer, as of the last frame, and those that left since.
-    queued: u64,
+    /// Bytes of media that waited for the pacer before the last frame, less those that left since.
+    backlog: u64,
+    /// Mean bytes of media in a packet; zero before the first.
+    payload: f64,
 }
 
 impl Nada {
@@ -102,7 +111,8 @@ impl Nada {
             losses: Losses::default(),
             updated: None,
             rtt: 0.0,
-            queued: 0,
+            backlog: 0,
+            payload: 0.0,
         }
     }
 
@@ -136,15 +146,24 @@ impl Nada {
         self.rate = self.rate.clamp(least, most);
     }
 
-    /// Bits per second that would empty the queue before the pacer within a frame.
-    fn backlog(&self) -> f64 {
-        8.0 * self.queued as f64 * FRAME_RATE
+    /// By how much a rate deviates from the reference rate, in b/s: a share of what would empty the queue before the pacer within a
+    /// frame (equations 11 and 12).
+    fn deviation(&self, share: f64) -> f64 {
+        (share * 8.0 * self.backlog as f64 * FRAME_RATE).min(MAX_DEVIATION * self.rate)
+    }
+
+    /// Bytes of media in a packet.
+    fn media(&self, packet: &SentPacket) -> u32 {
+        packet.size.saturating_sub(self.config.headers)
     }
 }
 
 impl MediaCongestionControl for Nada {
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.queued = self.queued.saturating_sub(packet.size.into());
+        let media = self.media(packet);
+        self.backlog = self.backlog.saturating_sub(media.into());
+        let memory = if self.payload > 0.0 { MEMORY } else { 0.0 };
+        self.payload = memory * self.payload + (1.0 - memory) * f64::from(media);
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
@@ -152,7 +171,7 @@ impl MediaCongestionControl for Nada {
             self.rtt = rtt.as_secs_f64();
         }
         for result in feedback.packets {
-            self.log.insert(result);
+            self.log.insert(result, self.media(&result.packet));
             self.losses.insert(result, self.rtt);
         }
         let Some(before) = self.updated.replace(feedback.now) else { return };
@@ -163,7 +182,7 @@ impl MediaCongestionControl for Nada {
     }
 
     fn on_frame(&mut self, frame: &Frame) {
-        self.queued = frame.queued + u64::from(frame.size);
+        self.backlog = frame.queued;
     }
 
     fn handle_timeout(&mut self, _now: Instant) {}
@@ -172,14 +191,15 @@ impl MediaCongestionControl for Nada {
         None
     }
 
-    /// r_vin (equation 9 of section 5.2).
+    /// r_vin (equation 13).
     fn target_rate(&self) -> u64 {
-        nearest((self.rate - ENCODING * self.backlog()).max(self.config.min_rate as f64))
+        nearest((self.rate - self.deviation(ENCODING)).max(self.config.min_rate as f64))
     }
 
-    /// r_send (equation 10).
+    /// r_send (equation 14), and room for headers.
     fn pacing_rate(&self) -> Option<u64> {
-        Some(nearest((self.rate + SENDING * self.backlog()).min(self.config.max_rate as f64)))
+        let headers = if self.payload > 0.0 { f64::from(self.config.headers) / self.payload } else { 0.0 };
+        Some(nearest((self.rate + self.deviation(SENDING)).min(self.config.max_rate as f64) * (1.0 + headers)))
     }
 
     fn ecn(&self) -> Ecn {
