@@ -42,7 +42,8 @@ class Application(TypedDict, total=False):
     frame_rate: float
     max_rate: Quantity
     min_rate: Quantity
-    model: Literal["steady", "transient", "content-sharing", "faerber", "ngmn"]
+    model: Literal["steady", "transient", "content-sharing", "trace", "hybrid", "faerber", "ngmn"]
+    traces: Sequence[str]
     deadline: Quantity
     interval: Quantity
     direction: Literal["server", "client"]

@@ -170,6 +170,42 @@ def test_what_has_no_effect_is_refused(transport: dict[str, Any], message: str) 
         wire("1 Mb/s", "25 ms", transport, 1)
 
 
+def test_a_codec_follows_traces(tmp_path: Path) -> None:
+    """Two rungs at 25 frames a second, of 250 and 1000 kb/s; over UDP the encoder stays at its least rate."""
+    for name, sizes in {"low.dat": [500, 2000], "high.dat": [8000, 2000]}.items():
+        lines = [f"{number} P {40 * number} {sizes[number % 2]}" for number in range(20)]
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+    path = tmp_path / "ladder.toml"
+    path.write_text(
+        """
+duration = "60 s"
+nodes = [{ name = "n", count = 2, placement = { shape = "line", spacing = 1 } }]
+links = [{ between = ["n0", "n1"], rate = "5 Mb/s", delay = "5 ms" }]
+[[flows]]
+name = "call"
+from = "n0"
+to = "n1"
+transport = { protocol = "udp" }
+application = { kind = "codec", model = "trace", traces = ["high.dat", "low.dat"], min_rate = "625 kb/s" }
+""",
+        encoding="utf-8",
+    )
+    scenario = Scenario.from_toml(path)
+    # A mean of both: 4250 and 2000 bytes, 1500 times; packets of up to 1472 bytes.
+    flow = run(scenario).json()["flows"][0]
+    assert flow["sent_packets"] == 750 * 3 + 750 * 2
+    assert flow["sent_bytes"] == 750 * (4250 + 2000)
+    hybrid = scenario.set("flows.call.application.model", "hybrid").set("flows.call.transport", {"protocol": "rtp"})
+    assert run(hybrid).json()["flows"][0]["goodput_bps"] > 1.2e6
+    for key, value, message in [
+        ("traces", ["low.dat", "hihg.dat"], "hihg.dat"),
+        ("traces", [], "traces"),
+        ("model", "steady", "have no effect with this model"),
+    ]:
+        with pytest.raises(ScenarioError, match=message):
+            scenario.set(f"flows.call.application.{key}", value)
+
+
 def test_rates_of_a_codec_are_checked() -> None:
     with pytest.raises(ScenarioError, match=r"min_rate.*is more than max_rate"):
         wire("1 Mb/s", "25 ms", GCC, 1, application={"kind": "codec", "min_rate": "2 Mb/s", "max_rate": "1 Mb/s"})

@@ -1,5 +1,7 @@
 //! A video encoder that follows a target rate (RFC 8593).
 
+use std::sync::Arc;
+
 use super::{Application, Encoder};
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
@@ -24,7 +26,7 @@ const CHANGE: f64 = 0.05;
 const CHANGE_RATIO: [f64; 2] = [20.0, 200.0];
 
 /// How an encoder behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum CodecModel {
     /// Frames vary in size and interval around the target rate.
     Steady,
@@ -32,10 +34,59 @@ pub enum CodecModel {
     Transient,
     /// A shared screen: small frames, and now and then a large one.
     ContentSharing,
+    /// Frames as those of traces, at even intervals (section 6).
+    Trace(Ladder),
+    /// Likewise, with the burst of [`Self::Transient`] (section 7).
+    Hybrid(Ladder),
+}
+
+/// Traces of one film, each encoded at another rate: the frames at any rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ladder(Arc<[Rung]>);
+
+/// One trace.
+#[derive(Clone, Debug, PartialEq)]
+struct Rung {
+    /// Its mean rate in bytes a frame.
+    mean: f64,
+    frames: Arc<[u32]>,
+}
+
+impl Ladder {
+    /// Of the sizes of frames in bytes.
+    ///
+    /// # Panics
+    /// If there is no trace, or one whose frames are all empty.
+    pub fn new(traces: impl IntoIterator<Item = Arc<[u32]>>) -> Self {
+        let rung = |frames: Arc<[u32]>| {
+            let bytes: f64 = frames.iter().map(|&size| f64::from(size)).sum();
+            assert!(bytes > 0.0, "a trace has frames");
+            Rung { mean: bytes / frames.len() as f64, frames }
+        };
+        let mut rungs: Vec<Rung> = traces.into_iter().map(rung).collect();
+        assert!(!rungs.is_empty(), "a ladder has traces");
+        rungs.sort_by(|one, other| one.mean.total_cmp(&other.mean));
+        Self(rungs.into())
+    }
+
+    /// Bytes of a frame, by its number, where the mean is to be `usual` bytes: between two traces a mean of both, and beyond them the
+    /// nearest one, larger or smaller. A trace begins again at its end.
+    fn size(&self, number: usize, usual: f64) -> f64 {
+        let of = |rung: &Rung| f64::from(rung.frames[number % rung.frames.len()]);
+        let above = self.0.partition_point(|rung| rung.mean < usual);
+        match (above.checked_sub(1).map(|below| &self.0[below]), self.0.get(above)) {
+            (Some(below), Some(above)) => {
+                let share = (usual - below.mean) / (above.mean - below.mean);
+                (1.0 - share) * of(below) + share * of(above)
+            }
+            (Some(nearest), None) | (None, Some(nearest)) => of(nearest) * usual / nearest.mean,
+            (None, None) => unreachable!("a ladder has traces"),
+        }
+    }
 }
 
 /// Parameters of an encoder.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CodecConfig {
     /// How it behaves.
     pub model: CodecModel,
@@ -57,6 +108,8 @@ pub struct CodecSource {
     reacts: Instant,
     /// Frames of the burst that are left.
     burst: u32,
+    /// Frames that were encoded.
+    frames: usize,
     /// When the present frame is due, its bytes, and those that are written.
     due: Instant,
     size: u32,
@@ -67,8 +120,18 @@ impl CodecSource {
     /// From `start`. `random` draws sizes and intervals.
     pub fn new(config: CodecConfig, start: Instant, random: Stream) -> Self {
         let rate = config.encoder.min_rate;
-        let mut source =
-            Self { config, random, target: rate, rate, reacts: start, burst: 0, due: start, size: 0, offset: 0 };
+        let mut source = Self {
+            config,
+            random,
+            target: rate,
+            rate,
+            reacts: start,
+            burst: 0,
+            frames: 0,
+            due: start,
+            size: 0,
+            offset: 0,
+        };
         source.size = source.encode();
         source
     }
@@ -78,20 +141,24 @@ impl CodecSource {
         let usual = self.rate / (8.0 * self.config.encoder.frame_rate);
         let burst = self.burst;
         self.burst = burst.saturating_sub(1);
-        let size = match self.config.model {
+        self.frames += 1;
+        let of_burst = || match burst {
+            BURST_FRAMES => BURST_BYTES,
+            // All frames of the burst together are as large as usual, if that is possible.
+            _ => {
+                ((f64::from(BURST_FRAMES) * usual - BURST_BYTES) / f64::from(BURST_FRAMES - 1)).max(BURST_LEAST * usual)
+            }
+        };
+        let size = match &self.config.model {
+            _ if burst > 0 => of_burst(),
+            CodecModel::Trace(ladder) | CodecModel::Hybrid(ladder) => ladder.size(self.frames - 1, usual),
+            CodecModel::Steady | CodecModel::Transient => usual * (1.0 + self.deviation()),
             CodecModel::ContentSharing => {
                 let [least, most] = CHANGE_RATIO;
                 let has_changed = self.random.unit() < CHANGE;
                 let ratio = if has_changed { least + (most - least) * self.random.unit() } else { 1.0 };
                 ratio * usual.min(NO_CHANGE_BYTES)
             }
-            CodecModel::Steady | CodecModel::Transient => match burst {
-                0 => usual * (1.0 + self.deviation()),
-                BURST_FRAMES => BURST_BYTES,
-                // All frames of the burst together are as large as usual, if that is possible.
-                _ => ((f64::from(BURST_FRAMES) * usual - BURST_BYTES) / f64::from(BURST_FRAMES - 1))
-                    .max(BURST_LEAST * usual),
-            },
         };
         // A packet has at least one byte.
         libm::round(size.clamp(1.0, f64::from(u32::MAX))) as u32
@@ -103,7 +170,8 @@ impl CodecSource {
             return;
         }
         let is_abrupt = libm::fabs(self.target - self.rate) > ABRUPT * self.rate;
-        if self.config.model == CodecModel::Transient && is_abrupt {
+        let is_transient = matches!(self.config.model, CodecModel::Transient | CodecModel::Hybrid(_));
+        if is_transient && is_abrupt {
             self.burst = BURST_FRAMES;
         }
         self.rate = self.target;
@@ -128,7 +196,7 @@ impl Application for CodecSource {
         if self.offset < self.size {
             return;
         }
-        let varies = self.config.model != CodecModel::ContentSharing;
+        let varies = matches!(self.config.model, CodecModel::Steady | CodecModel::Transient);
         let deviation = if varies { self.deviation() } else { 0.0 };
         self.due += Duration::from_secs_f64((1.0 + deviation) / self.config.encoder.frame_rate);
         self.react(self.due);
@@ -176,6 +244,44 @@ mod tests {
 
     fn sizes(source: &mut CodecSource, count: usize) -> Vec<u32> {
         (0..count).map(|_| frame(source).1.iter().sum()).collect()
+    }
+
+    /// Two traces of 100 and 300 bytes a frame: in between a mean of both, beyond them more or less of the nearest.
+    #[test]
+    fn a_ladder_has_frames_at_any_rate() {
+        let [low, high] = [[50, 150, 100, 100], [600, 200, 300, 100]].map(|frames: [u32; 4]| Arc::from(&frames[..]));
+        // In any order.
+        let ladder = Ladder::new([high, low]);
+        for (usual, sizes) in [
+            (100.0, [50.0, 150.0, 100.0, 100.0]),
+            (300.0, [600.0, 200.0, 300.0, 100.0]),
+            (200.0, [325.0, 175.0, 200.0, 100.0]),
+            (50.0, [25.0, 75.0, 50.0, 50.0]),
+            (600.0, [1200.0, 400.0, 600.0, 200.0]),
+        ] {
+            for round in [0, 4, 400] {
+                assert_eq!([0, 1, 2, 3].map(|frame| ladder.size(round + frame, usual)), sizes, "{usual}");
+            }
+        }
+    }
+
+    /// Of 25 frames a second; 150 kb/s are 750 bytes a frame. A hybrid has the burst besides.
+    #[test]
+    fn traces_are_followed_at_even_intervals() {
+        let ladder = || Ladder::new([Arc::from(&[500_u32, 1500, 1000][..])]);
+        let mut plain = source(CodecModel::Trace(ladder()), 40e6);
+        assert_eq!(sizes(&mut plain, 4), [375, 1125, 750, 375]);
+        assert_eq!(plain.due, Instant::START + Duration::from_millis(160));
+        for (model, expected) in
+            [(CodecModel::Trace(ladder()), [2000, 6000, 4000]), (CodecModel::Hybrid(ladder()), [13_500, 2643, 2643])]
+        {
+            let mut source = source(model, 40e6);
+            source.handle_target_rate(800_000, Instant::START);
+            // The first frame was encoded before.
+            let next = sizes(&mut source, 12);
+            let begin = next.iter().position(|&size| size == expected[0]).expect("the new rate");
+            assert_eq!(next[begin..begin + 3], expected);
+        }
     }
 
     #[test]

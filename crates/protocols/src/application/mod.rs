@@ -21,7 +21,7 @@ mod timeline;
 pub use adu::AduSource;
 pub use audio::AudioSource;
 pub use cbr::CbrSource;
-pub use codec::{CodecConfig, CodecModel, CodecSource};
+pub use codec::{CodecConfig, CodecModel, CodecSource, Ladder};
 pub use file::FileSource;
 pub use game::{GameDirection, GameModel, GameSource};
 pub use media::MediaSource;

@@ -1,6 +1,8 @@
 //! `kind = "codec"`.
 
-use hopcast_protocols::application::{CodecConfig, CodecModel, CodecSource, Encoder};
+use hopcast_protocols::application::{CodecConfig, CodecModel, CodecSource, Encoder, Ladder};
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -9,6 +11,8 @@ use super::{Application, Flow, PACKET};
 use crate::scenario::declare::{computed, is};
 use crate::scenario::model;
 use crate::scenario::quantity::{Rate, Size};
+use crate::scenario::traces::DEFAULT;
+use crate::video_trace::VideoTrace;
 
 /// Frames per second by default: of video (RFC 8593, section 5), and of a shared screen.
 const VIDEO: f64 = 30.0;
@@ -27,8 +31,12 @@ pub(in super::super) struct Keys {
     /// Greatest rate that the encoder produces.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = is("1.5 Mb/s", "RFC 8593, section 5.4")))]
     max_rate: Rate,
+    /// Video traces of one film at several rates, for `trace` and `hybrid`: files as `file` of `video-trace` names them, of which sizes alone
+    /// count. Between the rates of two traces the encoder produces a mean of both, and beyond them larger or smaller frames of the nearest one.
+    #[schemars(extend("minItems" = 1, "x-default" = computed("the bundled `big-buck-bunny`")))]
+    traces: Option<Vec<String>>,
     /// Frames per second.
-    #[schemars(extend("minimum" = 0.1, "maximum" = 1000, "x-default" = computed("30; 5 for `content-sharing`")))]
+    #[schemars(extend("minimum" = 0.1, "maximum" = 1000, "x-default" = computed("30; 5 for `content-sharing`; that of the first trace for `trace` and `hybrid`")))]
     frame_rate: Option<f64>,
     /// Largest payload of one packet; hopcast splits larger frames into several packets.
     #[schemars(extend("minimum" = 1, "maximum" = 65_507, "x-default" = computed(PACKET)))]
@@ -45,14 +53,23 @@ enum Model {
     Transient,
     /// A shared screen: small frames, and now and then a large one.
     ContentSharing,
+    /// Frames of `traces`, at even intervals (section 6).
+    Trace,
+    /// Likewise, and an abrupt change costs what it costs with `transient` (section 7).
+    Hybrid,
 }
 
 impl Application for Keys {
     fn resolve(self, resolver: &mut Resolver<'_>, flow: &mut Flow<'_, '_>) -> Option<model::Application> {
         let packet = resolver.packet(flow, self.packet);
+        let traces = self.traces(resolver, flow)?;
         let frame_rate = resolver.ledger.pick(&flow.at("frame_rate"), self.frame_rate, || match self.model {
             Model::ContentSharing => (SHARED, "default for a shared screen".into()),
             Model::Steady | Model::Transient => (VIDEO, "default: RFC 8593, section 5".into()),
+            Model::Trace | Model::Hybrid => {
+                let interval = traces.first().map_or(1.0 / VIDEO, |trace| trace.interval.as_secs_f64());
+                (1.0 / interval, "default: that of the first trace".into())
+            }
         });
         let (min_rate, max_rate) = (self.min_rate.0, self.max_rate.0);
         if min_rate > max_rate {
@@ -60,13 +77,49 @@ impl Application for Keys {
             resolver.report(&flow.at("min_rate"), problem, "at most max_rate");
         }
         resolver.check_packet_rate(flow, max_rate / (8.0 * f64::from(packet)), packet);
+        let ladder = || Ladder::new(traces.iter().map(|trace| Arc::clone(&trace.frames)));
         let model = match self.model {
             Model::Steady => CodecModel::Steady,
             Model::Transient => CodecModel::Transient,
             Model::ContentSharing => CodecModel::ContentSharing,
+            Model::Trace => CodecModel::Trace(ladder()),
+            Model::Hybrid => CodecModel::Hybrid(ladder()),
         };
         let encoder = Encoder { min_rate, max_rate: max_rate.max(min_rate), frame_rate };
         let config = CodecConfig { model, encoder, packet };
-        Some(model::Application::new(move |start, random| CodecSource::new(config, start, random)))
+        Some(model::Application::new(move |start, random| CodecSource::new(config.clone(), start, random)))
+    }
+}
+
+impl Keys {
+    /// The traces of the models that have some; `None` if one is missing, which is reported.
+    fn traces(&self, resolver: &mut Resolver<'_>, flow: &mut Flow<'_, '_>) -> Option<Vec<VideoTrace>> {
+        let at = flow.at("traces");
+        if !matches!(self.model, Model::Trace | Model::Hybrid) {
+            if self.traces.is_some() {
+                resolver.report(&at, "have no effect with this model", "model = \"trace\" or \"hybrid\"");
+            }
+            return Some(Vec::new());
+        }
+        let names = match &self.traces {
+            Some(names) => {
+                resolver.ledger.note_given(&at);
+                names.clone()
+            }
+            None => {
+                resolver.ledger.note(&at, DEFAULT, "default: bundled with hopcast");
+                vec![DEFAULT.to_owned()]
+            }
+        };
+        let mut found = Vec::new();
+        for (place, name) in names.iter().enumerate() {
+            match flow.traces.find(name) {
+                Ok(trace) => found.push(trace),
+                Err((problem, expected)) => {
+                    resolver.report(&[&at[..], &[&place.to_string()]].concat(), problem, expected);
+                }
+            }
+        }
+        (found.len() == names.len()).then_some(found)
     }
 }
