@@ -1,0 +1,100 @@
+// What all parts of the page share: the recording, its indexes, the visible span, the time and the chosen event.
+import { type Scale, toTime } from "./axis";
+import { Levels } from "./detail_level";
+import { type Description, type Events, NONE16, type Recording } from "./format";
+import { LaneIndex } from "./lane_index";
+import { Positions, Samples } from "./series";
+import { readTheme, type Theme } from "./theme";
+
+export const SHORTEST = 1000; // ns: the narrowest view
+
+export class State {
+  readonly about: Description;
+  readonly events: Events;
+  readonly index: LaneIndex;
+  readonly levels: Levels;
+  readonly samples: Samples;
+  readonly positions: Positions;
+  readonly end: number; // ns
+  from = 0;
+  to: number;
+  time = 0;
+  chosen = -1; // an event's number
+  theme: Theme = readTheme();
+  changed: () => void = () => undefined;
+  constructor(recording: Recording) {
+    this.about = recording.about;
+    this.events = recording.events;
+    this.index = new LaneIndex(this.events, this.about.nodes.length);
+    this.levels = new Levels(this.about, recording.levels);
+    this.samples = new Samples(recording.samples, (this.about.series ?? []).length);
+    this.positions = new Positions(recording.positions, this.about.nodes);
+    this.end = Math.max(SHORTEST, this.about.duration_ns, this.events.count ? this.events.time(this.events.count - 1) : 0);
+    this.to = this.end;
+  }
+  nodeName(node: number): string { return node === NONE16 ? "all" : this.about.nodes[node]?.name ?? `node ${node}`; }
+  zoom(from: number, to: number): void {
+    const width = Math.min(this.end, Math.max(SHORTEST, to - from));
+    const middle = (from + to) / 2;
+    this.from = Math.max(0, Math.min(this.end - width, middle - width / 2));
+    this.to = this.from + width;
+    this.changed();
+  }
+  zoomAt(time: number, factor: number): void {
+    const width = Math.min(this.end, Math.max(SHORTEST, (this.to - this.from) * factor));
+    const from = time - (time - this.from) / (this.to - this.from) * width;
+    this.zoom(from, from + width);
+  }
+  move(ns: number): void { this.zoom(this.from + ns, this.to + ns); }
+  seek(time: number): void {
+    this.time = Math.max(0, Math.min(this.end, time));
+    if (this.time < this.from || this.time > this.to) {
+      const width = this.to - this.from;
+      this.zoom(this.time - width * 0.1, this.time + width * 0.9);
+    }
+    this.changed();
+  }
+  choose(event: number): void {
+    this.chosen = event;
+    if (event >= 0) this.seek(this.events.time(event));
+    this.changed();
+  }
+  scale(left: number, width: number): Scale { return { from: this.from, to: this.to, left, width }; }
+}
+
+// Pointers on a canvas with a time axis: drag moves, pinch and wheel zoom, a click calls `click`.
+export function timePointer(canvas: HTMLCanvasElement, state: State, left: () => number, click: (x: number, y: number) => void): void {
+  const down = new Map<number, { x: number; y: number }>();
+  let travelled = 0;
+  const scale = (): Scale => state.scale(left(), canvas.clientWidth - left());
+  canvas.addEventListener("pointerdown", (event) => {
+    if (down.size === 0) travelled = 0;
+    down.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+    canvas.setPointerCapture(event.pointerId);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const before = down.get(event.pointerId);
+    if (!before) return;
+    const now = { x: event.offsetX, y: event.offsetY };
+    travelled += Math.hypot(now.x - before.x, now.y - before.y);
+    const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
+    if (other) {
+      const was = Math.abs(before.x - other.x), is = Math.abs(now.x - other.x);
+      if (was > 8 && is > 8) state.zoomAt(toTime(scale(), (now.x + other.x) / 2), was / is);
+    } else if (travelled > 4) {
+      state.move((before.x - now.x) * (state.to - state.from) / scale().width);
+    }
+    down.set(event.pointerId, now);
+  });
+  const up = (event: PointerEvent): void => {
+    if (down.delete(event.pointerId) && event.type === "pointerup" && travelled <= 4) click(event.offsetX, event.offsetY);
+  };
+  canvas.addEventListener("pointerup", up);
+  canvas.addEventListener("pointercancel", up);
+  canvas.addEventListener("wheel", (event) => {
+    if (event.shiftKey || event.offsetX < left()) return;
+    event.preventDefault();
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) state.move(event.deltaX * (state.to - state.from) / scale().width);
+    else state.zoomAt(toTime(scale(), event.offsetX), Math.exp(event.deltaY * 0.002));
+  }, { passive: false });
+}
