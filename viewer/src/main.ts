@@ -1,0 +1,256 @@
+// Opens a recording and joins the parts of the page.
+import { instant } from "./axis";
+import { Charts } from "./charts";
+import { Details } from "./details";
+import { type Recording } from "./format";
+import { gutter, LANE, Lanes } from "./lanes";
+import { legend } from "./legend";
+import { NodeMap } from "./map";
+import { Overview } from "./overview";
+import { Player, SPEEDS } from "./player";
+import { counts, covering, type Fields, fields, search, type Search, series } from "./query";
+import { chosen, embedded, read, served, type Source } from "./reading";
+import { State, timePointer } from "./state";
+import { Strip } from "./strip";
+import { readTheme } from "./theme";
+
+interface Query {
+  ready: Promise<void>;
+  counts(): Record<string, number>;
+  events(by?: Search): Fields[];
+  at(node: number, time: number): Fields[];
+  select(index: number): Fields;
+  selected(): Fields | null;
+  series(name?: string): object[];
+  view(): { from: number; to: number };
+  zoom(from: number, to: number): void;
+  play(speed?: number): void;
+  pause(): void;
+  time(): number;
+  positions(time: number): { node: string; x: number; y: number }[];
+  timings(): { load_ms: number; frame_ms: number[] };
+}
+declare global { interface Window { hopcast: Query } }
+
+const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+let opened: { state: State; player: Player } | null = null;
+const timings = { load_ms: 0, frame_ms: [] as number[] };
+
+function need(): { state: State; player: Player } {
+  if (!opened) throw new Error("No recording is open.");
+  return opened;
+}
+
+function show(recording: Recording, began: number): void {
+  const state = new State(recording), { about } = state, abort = new AbortController(), { signal } = abort;
+  $("chooser").hidden = true;
+  $("main").hidden = false;
+  const title = $("title");
+  title.textContent = `${about.scenario} `;
+  title.append(Object.assign(document.createElement("small"), { textContent: `seed ${about.seed}` }));
+  document.title = `${about.scenario}, seed ${about.seed} – hopcast view`;
+  const canvas = (id: string): HTMLCanvasElement => fresh(id);
+  const scroll = $("scroll"), lanesCanvas = canvas("lanes"), stripCanvas = canvas("strip"), mapCanvas = canvas("map"), chartCanvas = canvas("charts"), axis = canvas("axis");
+  const lanes = new Lanes(state, lanesCanvas, scroll), map = new NodeMap(state, mapCanvas), charts = new Charts(state, chartCanvas), strip = new Strip(state, stripCanvas);
+  const overview = new Overview(state, canvas("overview"), axis), details = new Details(state, $("details"), (event) => choose(event));
+  const player = new Player(state, () => { buttons(); state.changed(); });
+  opened = { state, player };
+  let waiting = false, shown = -2;
+  const draw = (): void => {
+    const start = performance.now();
+    waiting = false;
+    overview.draw();
+    lanes.draw();
+    strip.draw();
+    charts.draw();
+    map.draw(player.playing ? player.since : state.time);
+    $("clock").textContent = instant(state.time);
+    if (shown !== state.chosen) {
+      shown = state.chosen;
+      details.show();
+    }
+    timings.frame_ms.push(performance.now() - start);
+    if (timings.frame_ms.length > 2000) timings.frame_ms.splice(0, 1000);
+  };
+  state.changed = () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(draw);
+  };
+  const fit = (): void => {
+    const all = about.nodes.length * LANE;
+    $("spacer").style.height = `${Math.max(0, all - scroll.clientHeight)}px`;
+    state.changed();
+  };
+  const choose = (event: number): void => {
+    state.choose(event);
+    if (event >= 0) {
+      const y = state.events.node(event) * LANE;
+      if (y < scroll.scrollTop || y + LANE > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = y - scroll.clientHeight / 3;
+    }
+  };
+  const step = (way: 1 | -1): void => {
+    const next = details.neighbour(way);
+    if (next >= 0) choose(next);
+  };
+  const buttons = (): void => {
+    $("play").textContent = player.playing ? "⏸" : "▶";
+    $("play").setAttribute("aria-label", player.playing ? "Pause" : "Play");
+    const select = $<HTMLSelectElement>("speed");
+    select.value = String(player.speed);
+  };
+  const missing = about.events - state.events.count;
+  $("note").hidden = missing === 0;
+  if (missing > 0) $("note").textContent = `events.bin is cut: it holds ${state.events.count.toLocaleString("en")} of ${about.events.toLocaleString("en")} events. The page shows those.`;
+  else if (missing < 0) $("note").textContent = `events.bin holds ${(-missing).toLocaleString("en")} more events than recording.json says. Record the run again.`;
+
+  const speeds = $<HTMLSelectElement>("speed");
+  speeds.replaceChildren(...SPEEDS.map((speed) => new Option(speed >= 1 ? `${speed} s/s` : speed >= 1e-3 ? `${Math.round(speed * 1e3)} ms/s` : `${Math.round(speed * 1e6)} µs/s`, String(speed))));
+  speeds.onchange = () => { player.speed = Number(speeds.value); };
+  const toggle = (): void => (player.playing ? player.pause() : player.play());
+  const middle = (): number => (state.time >= state.from && state.time <= state.to && state.time > 0 ? state.time : (state.from + state.to) / 2);
+  $("play").onclick = toggle;
+  $("back").onclick = () => step(-1);
+  $("forward").onclick = () => step(1);
+  $("in").onclick = () => state.zoomAt(middle(), 0.5);
+  $("out").onclick = () => state.zoomAt(middle(), 2);
+  $("whole").onclick = () => state.zoom(0, state.end);
+  const left = (): number => gutter(scroll.clientWidth);
+  timePointer(lanesCanvas, state, left, (x, y) => {
+    const event = lanes.pick(x, y);
+    if (event >= 0) choose(event);
+    else {
+      state.chosen = -1;
+      if (x >= left()) state.seek(state.from + (x - left()) / (scroll.clientWidth - left()) * (state.to - state.from));
+      state.changed();
+    }
+  });
+  const seekTo = (x: number): void => state.seek(state.from + Math.max(0, x - left()) / (scroll.clientWidth - left()) * (state.to - state.from));
+  timePointer(stripCanvas, state, left, (x, y) => {
+    const event = strip.pick(x, y);
+    if (event >= 0) choose(event); else seekTo(x);
+  });
+  timePointer(chartCanvas, state, left, seekTo);
+  timePointer(axis, state, left, seekTo);
+  mapCanvas.addEventListener("click", (event) => {
+    const node = map.nodeAt(event.offsetX, event.offsetY);
+    if (node >= 0) scroll.scrollTop = node * LANE - scroll.clientHeight / 3;
+  });
+  scroll.addEventListener("scroll", () => state.changed(), { signal });
+  addEventListener("keydown", (event) => {
+    const where = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || $<HTMLDialogElement>("keys").open || where.tagName === "SELECT") return;
+    const wide = state.to - state.from;
+    const actions: Record<string, () => void> = {
+      " ": toggle, ArrowLeft: () => state.move(-wide / 5), ArrowRight: () => state.move(wide / 5), "+": () => state.zoomAt(middle(), 0.5), "=": () => state.zoomAt(middle(), 0.5),
+      "-": () => state.zoomAt(middle(), 2), Home: () => state.zoom(0, state.end), ",": () => step(-1), ".": () => step(1),
+      ArrowUp: () => { scroll.scrollTop -= LANE; }, ArrowDown: () => { scroll.scrollTop += LANE; },
+      Escape: () => { state.chosen = -1; state.changed(); }, "?": () => $<HTMLDialogElement>("keys").showModal(),
+    };
+    const action = actions[event.key];
+    if (!action || (event.key === " " && where.tagName === "BUTTON")) return;
+    event.preventDefault();
+    action();
+  }, { signal });
+  const observer = new ResizeObserver(fit);
+  observer.observe(scroll);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const repaint = (): void => {
+    state.theme = readTheme();
+    legend(state, $("legend"));
+    shown = -2;
+    state.changed();
+  };
+  dark.addEventListener("change", repaint, { signal });
+  closing = () => { player.pause(); abort.abort(); observer.disconnect(); };
+  repaint();
+  buttons();
+  fit();
+  if (innerWidth <= 800) scroll.style.height = `${Math.max(LANE, Math.min(innerHeight * 0.46, about.nodes.length * LANE))}px`;
+  draw();
+  timings.load_ms = performance.now() - began;
+}
+
+let closing: () => void = () => undefined;
+// A canvas without the listeners of the recording before.
+function fresh(id: string): HTMLCanvasElement {
+  const old = $<HTMLCanvasElement>(id), copy = old.cloneNode() as HTMLCanvasElement;
+  copy.style.display = "";
+  old.replaceWith(copy);
+  return copy;
+}
+
+async function open(source: Source, began = performance.now()): Promise<boolean> {
+  try {
+    const recording = await read(source);
+    if (!recording) return false;
+    closing();
+    show(recording, began);
+    return true;
+  } catch (error) {
+    choose(error instanceof Error ? error.message : String(error));
+    return true;
+  }
+}
+
+function choose(problem: string): void {
+  $("main").hidden = true;
+  $("chooser").hidden = false;
+  $("problem").textContent = problem;
+}
+
+async function openFiles(files: File[]): Promise<void> {
+  if (!await open(chosen(files))) choose("recording.json is missing in this folder. Choose the folder of one seed, such as out/recording/1.");
+}
+
+function listen(): void {
+  const input = $<HTMLInputElement>("folder");
+  input.onchange = () => void openFiles([...input.files ?? []]);
+  $("open").onclick = () => choose("");
+  $("help").onclick = () => $<HTMLDialogElement>("keys").showModal();
+  addEventListener("dragover", (event) => { event.preventDefault(); $("chooser").classList.add("over"); });
+  addEventListener("dragleave", () => $("chooser").classList.remove("over"));
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    $("chooser").classList.remove("over");
+    const entries = [...event.dataTransfer?.items ?? []].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+    void Promise.all(entries.map(filesOf)).then((files) => openFiles(files.flat()));
+  });
+}
+
+async function filesOf(entry: FileSystemEntry): Promise<File[]> {
+  if (entry.isFile) return [await new Promise<File>((done, fail) => (entry as FileSystemFileEntry).file(done, fail))];
+  const inside = await new Promise<FileSystemEntry[]>((done, fail) => (entry as FileSystemDirectoryEntry).createReader().readEntries(done, fail));
+  return (await Promise.all(inside.filter((one) => one.isFile).map(filesOf))).flat();
+}
+
+async function start(): Promise<void> {
+  listen();
+  const began = performance.now();
+  for (const source of [embedded(), served()]) if (source && await open(source, began)) return;
+  choose("");
+}
+
+window.hopcast = {
+  ready: start(),
+  counts: () => counts(need().state),
+  events: (by = {}) => search(need().state, by),
+  at: (node, time) => covering(need().state, node, time),
+  select: (index) => {
+    const found = fields(need().state, index);
+    need().state.choose(index);
+    return found;
+  },
+  selected: () => (need().state.chosen < 0 ? null : fields(need().state, need().state.chosen)),
+  series: (name) => series(need().state, name),
+  view: () => ({ from: need().state.from, to: need().state.to }),
+  zoom: (from, to) => need().state.zoom(from, to),
+  play: (speed) => need().player.play(speed),
+  pause: () => need().player.pause(),
+  time: () => need().state.time,
+  positions: (time) => need().state.about.nodes.map((node, k) => {
+    const [x, y] = need().state.positions.at(k, time);
+    return { node: node.name, x, y };
+  }),
+  timings: () => ({ load_ms: timings.load_ms, frame_ms: [...timings.frame_ms] }),
+};

@@ -1,0 +1,101 @@
+// The whole run in one strip, with the visible part marked, and the axis of the visible part.
+import { instant, span, ticks, toTime, toX, type Scale } from "./axis";
+import { CLASSES, Kind } from "./format";
+import { gutter } from "./lanes";
+import { type State } from "./state";
+import { prepare } from "./theme";
+
+const TALL = 34;
+
+export class Overview {
+  private load: Float32Array | null = null; // greatest share of transmissions over the nodes, per pixel
+  constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement, private readonly axis: HTMLCanvasElement) {
+    let start: number | null = null;
+    canvas.addEventListener("pointerdown", (event) => {
+      start = event.offsetX;
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (start === null || Math.abs(event.offsetX - start) < 4) return;
+      const ends = [start, event.offsetX].map((x) => toTime(this.whole(), x)).sort((a, b) => a - b);
+      state.zoom(ends[0]!, ends[1]!);
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      if (start !== null && Math.abs(event.offsetX - start) < 4) {
+        const time = toTime(this.whole(), event.offsetX), half = (state.to - state.from) / 2;
+        state.zoom(time - half, time + half);
+      }
+      start = null;
+    });
+  }
+  private whole(): Scale {
+    const width = this.canvas.parentElement!.clientWidth, left = gutter(width);
+    return { from: 0, to: this.state.end, left, width: width - left };
+  }
+  draw(): void {
+    const { state } = this, { theme, levels, about } = state, scale = this.whole(), width = scale.left + scale.width;
+    const context = prepare(this.canvas, width, TALL), columns = Math.max(1, Math.floor(scale.width));
+    if (this.load?.length !== columns) this.load = this.measure(columns, scale);
+    context.fillStyle = theme.soft;
+    context.fillText("Whole run", 9, 13);
+    context.fillText(span(state.end), 9, 25);
+    context.fillStyle = theme.faint;
+    context.fillRect(scale.left, 2, scale.width, TALL - 4);
+    context.fillStyle = theme.kind[Kind.transmit]!;
+    for (let x = 0; x < columns; x++) {
+      const h = this.load[x]! * (TALL - 6);
+      if (h > 0) context.fillRect(scale.left + x, TALL - 3 - Math.max(1, h), 1, Math.max(1, h));
+    }
+    const a = toX(scale, state.from), b = Math.max(a + 2, toX(scale, state.to));
+    context.fillStyle = theme.panel;
+    context.globalAlpha = 0.6;
+    context.fillRect(scale.left, 2, a - scale.left, TALL - 4);
+    context.fillRect(b, 2, width - b, TALL - 4);
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 1.5;
+    context.strokeRect(a + 0.75, 1.5, b - a - 1.5, TALL - 3);
+    context.fillStyle = theme.accent;
+    context.fillRect(toX(scale, state.time) - 0.75, 0, 1.5, TALL);
+    void levels;
+    void about;
+    this.drawAxis(width, scale.left);
+  }
+  // From the finest affordable level, else from where events are.
+  private measure(columns: number, scale: Scale): Float32Array {
+    const { state } = this, load = new Float32Array(columns), level = state.levels.choose((scale.to - scale.from) / columns);
+    const shares = new Float64Array(CLASSES), nodes = state.about.nodes.length;
+    if (level) {
+      for (let x = 0; x < columns; x++) {
+        const from = x / columns * state.end, to = (x + 1) / columns * state.end;
+        let total = 0;
+        for (let node = 0; node < nodes; node++) {
+          state.levels.shares(level, node, from, to, shares);
+          total += shares[0]! / 255;
+        }
+        load[x] = Math.min(1, total);
+      }
+      return load;
+    }
+    const { events } = state;
+    for (let i = 0; i < events.count; i += Math.ceil(events.count / 1e6)) {
+      if (events.kind(i) === Kind.transmit) load[Math.min(columns - 1, Math.floor(events.time(i) / state.end * columns))]! += events.duration(i) / state.end * columns;
+    }
+    return load.map((share) => Math.min(1, share));
+  }
+  private drawAxis(width: number, left: number): void {
+    const { state } = this, scale = state.scale(left, width - left), context = prepare(this.axis, width, 24), marks = ticks(scale), { theme } = state;
+    context.fillStyle = theme.text;
+    context.font = "600 10.5px system-ui, sans-serif";
+    if (marks.base) context.fillText(instant(marks.base, Math.max(0, 9 - Math.floor(Math.log10(Math.max(1, marks.step))) - 3) || 3).slice(0, width < 600 ? 9 : 24), 9, 12);
+    else context.fillText("Time", 9, 12);
+    context.font = "11px system-ui, sans-serif";
+    for (const time of marks.at) {
+      const x = toX(scale, time), text = marks.label(time), wide = context.measureText(text).width;
+      context.fillStyle = theme.line;
+      context.fillRect(x, 17, 1, 7);
+      context.fillStyle = theme.soft;
+      context.fillText(text, Math.max(left, Math.min(width - wide - 3, x - wide / 2)), 9);
+    }
+  }
+}
