@@ -16,13 +16,13 @@ export function span(ns: number): string {
 // Seconds with groups of three digits after the point, down to the nanosecond.
 export function instant(ns: number, digits = 9): string {
   const whole = Math.floor(ns / 1e9), rest = String(Math.floor(ns - whole * 1e9)).padStart(9, "0").slice(0, digits);
-  return `${whole}.${rest.replace(/(...)(?=.)/g, "$1\u202f")} s`;
+  return digits ? `${whole}.${rest.replace(/(...)(?=.)/g, "$1\u202f")} s` : `${whole} s`;
 }
 export function step(range: number, most: number): number {
   const least = range / Math.max(1, most), power = 10 ** Math.floor(Math.log10(least));
   return (([1, 2, 5].find((n) => n * power >= least)) ?? 10) * power;
 }
-export interface Ticks { base: number; step: number; at: number[]; label(time: number): string }
+export interface Ticks { base: number; digits: number; at: number[]; label(time: number): string }
 // Ticks in one unit. Those finer than a second count from a base, which the axis shows at its left.
 export function ticks(scale: Scale): Ticks {
   const range = scale.to - scale.from, apart = Math.max(1, step(range, scale.width / 90));
@@ -30,5 +30,6 @@ export function ticks(scale: Scale): Ticks {
   const base = size === 1e9 ? 0 : Math.floor(scale.from / (size * 1000)) * size * 1000;
   const at: number[] = [];
   for (let n = Math.ceil(scale.from / apart); n * apart <= scale.to; n++) at.push(n * apart);
-  return { base, step: apart, at, label: (time) => `${base ? "+" : ""}${Number(((time - base) / size).toFixed(3))} ${name}` };
+  const digits = size === 1e6 ? 0 : size === 1e3 ? 3 : 6; // of the base, in seconds
+  return { base, digits, at, label: (time) => `${base ? "+" : ""}${Number(((time - base) / size).toFixed(3))} ${name}` };
 }

@@ -67,7 +67,7 @@ export class Charts {
           context.fillText(text, at + 14, n * tall + 10);
           at += context.measureText(text).width + 26;
         }
-        this.line(context, k, scale, y, paint, bottom);
+        this.line(context, k, scale, y, paint);
       });
       context.restore();
     });
@@ -75,7 +75,7 @@ export class Charts {
   }
 
   // A stepped line; where samples are denser than pixels, each column spans its least and greatest value.
-  private line(context: CanvasRenderingContext2D, k: number, scale: Scale, y: (value: number) => number, colour: string, bottom: number): void {
+  private line(context: CanvasRenderingContext2D, k: number, scale: Scale, y: (value: number) => number, colour: string): void {
     const { samples } = this.state;
     const first = Math.max(samples.start[k]!, samples.after(k, scale.from) - 1), end = Math.min(samples.start[k + 1]!, samples.after(k, scale.to) + 1);
     const stride = Math.max(1, Math.floor((end - first) / (20 * scale.width)));
@@ -104,6 +104,5 @@ export class Charts {
     }
     if (!Number.isNaN(before) && samples.start[k + 1] === end) context.lineTo(Math.min(right, toX(scale, this.state.end)), before);
     context.stroke();
-    void bottom;
   }
 }

@@ -68,7 +68,7 @@ export class Lanes {
       if (scale.left > 80) {
         context.textAlign = "right";
         context.fillText("NAV", scale.left - 5, y + 35);
-        context.fillText("backoff", scale.left - 5, y + 44);
+        context.fillText("backoff", scale.left - 5, y + 45);
         context.textAlign = "left";
       }
     }
@@ -80,7 +80,7 @@ export class Lanes {
 
   // Every `stride`-th event, where there is no level of detail to fall back on.
   private drawEvents(context: CanvasRenderingContext2D, node: number, y: number, scale: Scale, hatch: Record<number, CanvasPattern>, stride: number): void {
-    const { events, index, theme, about } = this.state;
+    const { events, index, theme } = this.state;
     const [a, b] = index.span(node, scale.from, scale.to), perNs = scale.width / (scale.to - scale.from);
     const edge = scale.left + scale.width;
     for (const kind of ORDER) {
@@ -121,13 +121,12 @@ export class Lanes {
       }
       context.fill();
     }
-    void about;
   }
 
   // One cell per slot where they are wide enough to tell apart.
   private drawSlots(context: CanvasRenderingContext2D, i: number, start: number, wide: number, x: number, right: number, y: number, h: number, colour: string, back: CanvasPattern): void {
     const slots = this.state.events.value(i), slot = wide / slots;
-    context.fillStyle = colour;
+    context.fillStyle = this.state.theme.panel;
     if (slots > 0 && slot >= 4) {
       for (let k = Math.max(0, Math.floor((x - start) / slot)); k <= slots; k++) {
         const at = start + k * slot;
@@ -135,7 +134,9 @@ export class Lanes {
         if (at >= x) context.fillRect(at, y, 1, h);
       }
     }
+    context.fillStyle = colour;
     context.fillRect(x, y, right - x, 1);
+    context.fillRect(x, y + h - 1, right - x, 1);
     context.fillStyle = back;
   }
 

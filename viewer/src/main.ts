@@ -94,7 +94,7 @@ function show(recording: Recording, began: number): void {
     if (next >= 0) choose(next);
   };
   const buttons = (): void => {
-    $("play").textContent = player.playing ? "⏸" : "▶";
+    $("playing").setAttribute("d", player.playing ? "M4 3h3v10H4zM9 3h3v10H9z" : "M4 2.5 13 8l-9 5.5z");
     $("play").setAttribute("aria-label", player.playing ? "Pause" : "Play");
     const select = $<HTMLSelectElement>("speed");
     select.value = String(player.speed);

@@ -1,7 +1,7 @@
 // The whole run in one strip, with the visible part marked, and the axis of the visible part.
 import { instant, span, ticks, toTime, toX, type Scale } from "./axis";
 import { CLASSES, Kind } from "./format";
-import { gutter } from "./lanes";
+import { clip, gutter } from "./lanes";
 import { type State } from "./state";
 import { prepare } from "./theme";
 
@@ -33,12 +33,12 @@ export class Overview {
     return { from: 0, to: this.state.end, left, width: width - left };
   }
   draw(): void {
-    const { state } = this, { theme, levels, about } = state, scale = this.whole(), width = scale.left + scale.width;
+    const { state } = this, { theme } = state, scale = this.whole(), width = scale.left + scale.width;
     const context = prepare(this.canvas, width, TALL), columns = Math.max(1, Math.floor(scale.width));
     if (this.load?.length !== columns) this.load = this.measure(columns, scale);
     context.fillStyle = theme.soft;
-    context.fillText("Whole run", 9, 13);
-    context.fillText(span(state.end), 9, 25);
+    context.fillText(clip(context, "Whole run", scale.left - 8), 5, 12);
+    context.fillText(clip(context, span(state.end), scale.left - 8), 5, 25);
     context.fillStyle = theme.faint;
     context.fillRect(scale.left, 2, scale.width, TALL - 4);
     context.fillStyle = theme.kind[Kind.transmit]!;
@@ -57,8 +57,6 @@ export class Overview {
     context.strokeRect(a + 0.75, 1.5, b - a - 1.5, TALL - 3);
     context.fillStyle = theme.accent;
     context.fillRect(toX(scale, state.time) - 0.75, 0, 1.5, TALL);
-    void levels;
-    void about;
     this.drawAxis(width, scale.left);
   }
   // From the finest affordable level, else from where events are.
@@ -87,8 +85,8 @@ export class Overview {
     const { state } = this, scale = state.scale(left, width - left), context = prepare(this.axis, width, 24), marks = ticks(scale), { theme } = state;
     context.fillStyle = theme.text;
     context.font = "600 10.5px system-ui, sans-serif";
-    if (marks.base) context.fillText(instant(marks.base, Math.max(0, 9 - Math.floor(Math.log10(Math.max(1, marks.step))) - 3) || 3).slice(0, width < 600 ? 9 : 24), 9, 12);
-    else context.fillText("Time", 9, 12);
+    if (marks.base) context.fillText(clip(context, instant(marks.base, marks.digits), left - 10), 5, 12);
+    else context.fillText("Time", 5, 12);
     context.font = "11px system-ui, sans-serif";
     for (const time of marks.at) {
       const x = toX(scale, time), text = marks.label(time), wide = context.measureText(text).width;
