@@ -29,7 +29,7 @@ STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 TESTED := --workspace --exclude hopcast-py --locked
 PYTEST := $(BIN)/pytest -q -n auto
 
-.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
+.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs bench bench-peers bench-kernel bench-probe bench-stream bench-viewer page fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,6 +113,16 @@ bench-probe: ## measure hopcast probe beside iperf3 over virtual Ethernet, as ro
 bench-stream: ## measure hopcast stream beside iperf3 over virtual Ethernet, as root
 	cargo bench -p hopcast-live --bench stream --locked
 
+page: viewer/node_modules ## build the viewer's page from viewer/ into python/hopcast/view/page.html
+	cd viewer && npm run --silent check && npm run --silent build
+
+bench-viewer: viewer/node_modules $(INSTALLED) ## measure how long the viewer takes to open and draw 10^6 and 10^7 events
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	browser=$$(command -v chromium || command -v chromium-browser || command -v google-chrome); \
+	$(BIN)/python tests/viewer/synthetic.py "$$folder/6" 1000000 10; \
+	$(BIN)/python tests/viewer/synthetic.py "$$folder/7" 10000000 20; \
+	cd viewer && node bench.mjs "$$browser" "$$folder/6" "$$folder/7"
+
 # Without a sanitizer: hopcast has no unsafe code, and this way the installed toolchain serves.
 fuzz: $(TOOLS) ## fuzz every parser and state machine for ten minutes each
 	for target in $(FUZZ_TARGETS); do \
@@ -130,6 +140,10 @@ clean: ## remove what was built, installed or written
 $(INSTALLED): requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+viewer/node_modules: viewer/package-lock.json
+	cd viewer && npm ci --prefer-offline --no-audit --no-fund
 	touch $@
 
 $(TOOLS): tools/requirements.lock $(INSTALLED)

@@ -1,6 +1,6 @@
 """Synthetic recordings of any size: exchanges of the distributed coordination function, mobile nodes, series and media.
 
-    python tests/viewer/synthetic.py DIR [EVENTS] [NODES]
+python tests/viewer/synthetic.py DIR [EVENTS] [NODES]
 """
 
 from __future__ import annotations
@@ -28,7 +28,21 @@ EVENT = np.dtype(
 )
 SAMPLE = np.dtype([("time", "<u8"), ("series", "<u4"), ("zero", "<u4"), ("value", "<f8")])
 POSITION = np.dtype([("time", "<u8"), ("node", "<u4"), ("zero", "<u4"), ("x", "<f4"), ("y", "<f4")])
-KINDS = "transmit receive collision noise backoff nav busy enqueue drop send deliver media stall".split()
+KINDS = [
+    "transmit",
+    "receive",
+    "collision",
+    "noise",
+    "backoff",
+    "nav",
+    "busy",
+    "enqueue",
+    "drop",
+    "send",
+    "deliver",
+    "media",
+    "stall",
+]
 FRAMES = ["data", "ack", "rts", "cts", "beacon", "block-ack"]
 DROPS = ["retry-limit", "queue-full"]
 SLOT_NS = 9_000
@@ -38,7 +52,7 @@ PER_EXCHANGE = 17
 
 
 def write(folder: Path, events: int = 1000, nodes: int = 8, seed: int = 1) -> dict[str, Any]:
-    """Write a recording with about so many events into the folder and return its description."""
+    """Write a recording with about the given number of events into the folder and return its description."""
     draw = np.random.default_rng(seed)
     exchanges = max(1, events // PER_EXCHANGE) if events else 0
     sender = draw.integers(0, nodes, exchanges).astype(np.int64)
@@ -51,7 +65,9 @@ def write(folder: Path, events: int = 1000, nodes: int = 8, seed: int = 1) -> di
     dropped = fate < 0.01
     rows: list[np.ndarray[Any, Any]] = []
 
-    def add(which: Any, offset: Any, duration: Any, node: Any, peer: Any, kind: int, code: int = 0, **more: Any) -> None:
+    def add(
+        which: Any, offset: Any, duration: Any, node: Any, peer: Any, kind: int, code: int = 0, **more: Any
+    ) -> None:
         part = np.zeros(exchanges, EVENT)
         part["time"] = start + offset
         part["duration"], part["node"], part["peer"], part["kind"], part["code"] = duration, node, peer, kind, code
@@ -69,7 +85,12 @@ def write(folder: Path, events: int = 1000, nodes: int = 8, seed: int = 1) -> di
     add(slots > 0, 34_000, slots * SLOT_NS, sender, nobody, 4, value=slots)
     sizes = {"rts": 20, "cts": 14, "data": 1264, "ack": 14}
     at = air
-    for name, length, back in (("rts", 52_000, False), ("cts", 44_000, True), ("data", 420_000, False), ("ack", 44_000, True)):
+    for name, length, back in (
+        ("rts", 52_000, False),
+        ("cts", 44_000, True),
+        ("data", 420_000, False),
+        ("ack", 44_000, True),
+    ):
         source, target = (receiver, sender) if back else (sender, receiver)
         code = FRAMES.index(name)
         number = ["rts", "cts", "data", "ack"].index(name)
@@ -112,7 +133,9 @@ def write(folder: Path, events: int = 1000, nodes: int = 8, seed: int = 1) -> di
     samples["value"][0::3] = 3000 + 2400 * (phase % 40)
     samples["value"][1::3] = 3000 + 1700 * ((phase + 13) % 60)
     samples["value"][2::3] = draw.integers(0, 20, points)
-    places = [(60.0 + 50 * np.cos(2 * np.pi * k / nodes), 60.0 + 50 * np.sin(2 * np.pi * k / nodes)) for k in range(nodes)]
+    places = [
+        (60.0 + 50 * np.cos(2 * np.pi * k / nodes), 60.0 + 50 * np.sin(2 * np.pi * k / nodes)) for k in range(nodes)
+    ]
     positions = np.zeros(3, POSITION)
     positions["time"] = [0, end // 2, end]
     positions["node"] = 0

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 import synthetic
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +78,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def seen(packages: None, recording: Path) -> Any:
     """What the browser saw."""
     browser = tool("chromium", "chromium-browser", "google-chrome")
-    return json.loads(run(tool("node"), str(Path(__file__).with_name("drive.mjs")), browser, str(recording), cwd=recording))
+    return json.loads(
+        run(tool("node"), str(Path(__file__).with_name("drive.mjs")), browser, str(recording), cwd=recording)
+    )
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import { type State } from "./state";
 import { prepare, rgb, SOLID, stripes } from "./theme";
 
 export const LANE = 54;
-const MOST_RAW = 20000; // events in view above which levels.bin is drawn
+const MOST_RAW = 8000; // events in view above which levels.bin is drawn
 // Top and height in the lane of each kind, CSS pixels.
 const AIR: [number, number] = [13, 19];
 const ROWS: Record<number, [number, number]> = {
