@@ -27,6 +27,7 @@ seen.counts = await page.evaluate(() => hopcast.counts());
 seen.whole = await view(page);
 seen.events = await page.evaluate(() => hopcast.events({ node: 1, kind: "transmit", from: 2e7, to: 9e7 }));
 seen.frame = await page.evaluate(() => hopcast.events({ frame: 42 }));
+seen.long = await page.evaluate(() => hopcast.at(2, 9e7));
 seen.series = await page.evaluate(() => hopcast.series("queue"));
 seen.position = await page.evaluate(() => hopcast.positions(hopcast.view().to / 4)[0]);
 

@@ -116,6 +116,11 @@ def write(folder: Path, events: int = 1000, nodes: int = 8, seed: int = 1) -> di
     for code in range(3):
         add(media & (verdict == code), at + 10, 0, player, nobody, 11, code, flow=0, value=np.arange(exchanges))
     add(media & (fate < 0.01), at + 20, 40_000_000, player, nobody, 12, flow=0)
+    if exchanges:  # one event far longer than the others
+        long = np.zeros(1, EVENT)
+        long["time"], long["duration"], long["node"], long["kind"] = start[0], 100_000_000, min(2, nodes - 1), 6
+        long["peer"], long["flow"], long["frame"] = 0xFFFF, 0xFFFF, 0xFFFFFFFF
+        rows.append(long)
     table = np.concatenate(rows)
     table = table[np.argsort(table["time"], kind="stable")]
     end = int(start[-1] + 3_000_000) if exchanges else 1_000_000_000

@@ -124,6 +124,12 @@ def test_finds_events_by_node_kind_and_time(seen: Any, table: Any) -> None:
     assert [event["index"] for event in seen["frame"]] == np.flatnonzero(table["frame"] == 42).tolist()
 
 
+def test_finds_long_events_that_cover_a_time(seen: Any, table: Any) -> None:
+    expected = np.flatnonzero((table["node"] == 2) & (table["time"] <= 9e7) & (table["time"] + table["duration"] > 9e7))
+    assert table["duration"][expected].max() == 100_000_000
+    assert [event["index"] for event in seen["long"]] == expected.tolist()
+
+
 def test_reads_series_and_positions(seen: Any, recording: Path) -> None:
     samples = np.fromfile(recording / "run/samples.bin", synthetic.SAMPLE)
     queue = samples[samples["series"] == 2]

@@ -1,27 +1,28 @@
 // The events of each node in order of time: a counting sort of their numbers.
 import { type Events, Kind, KINDS } from "./format";
 
+const BLOCK = 256; // events
+
 export class LaneIndex {
   readonly order: Uint32Array; // numbers of events, one node after another
   readonly start: Uint32Array; // where in `order` each node begins
-  readonly longest: Float64Array; // longest duration of each node's events on its lane, ns
+  private readonly ends: Float64Array; // latest end in each block of `order`, ns: a long event is found without a scan
   readonly byKind: Float64Array; // how many events of each kind there are
   readonly rare: Map<Kind, Uint32Array>; // drops, media frames and stalls, which stay visible at every zoom
   constructor(private readonly events: Events, readonly nodes: number) {
     const count = events.count;
     this.start = new Uint32Array(nodes + 1);
-    this.longest = new Float64Array(nodes);
     this.byKind = new Float64Array(256);
     for (let i = 0; i < count; i++) {
       const node = events.node(i), kind = events.kind(i);
       this.byKind[kind]!++;
       if (node >= nodes) continue;
       this.start[node + 1]!++;
-      if (kind < Kind.enqueue && events.duration(i) > this.longest[node]!) this.longest[node] = events.duration(i);
     }
     for (let node = 0; node < nodes; node++) this.start[node + 1]! += this.start[node]!;
     const next = this.start.slice();
     this.order = new Uint32Array(this.start[nodes]!);
+    this.ends = new Float64Array(Math.ceil(this.order.length / BLOCK));
     this.rare = new Map();
     const filled = new Map<Kind, number>();
     for (const kind of [Kind.drop, Kind.media, Kind.stall]) {
@@ -30,7 +31,11 @@ export class LaneIndex {
     }
     for (let i = 0; i < count; i++) {
       const node = events.node(i), kind = events.kind(i);
-      if (node < nodes) this.order[next[node]!++] = i;
+      if (node < nodes) {
+        const place = next[node]!++, block = Math.floor(place / BLOCK), end = events.time(i) + events.duration(i);
+        this.order[place] = i;
+        if (end > this.ends[block]!) this.ends[block] = end;
+      }
       if (kind === Kind.drop || kind >= Kind.media && kind < KINDS) {
         const at = filled.get(kind)!;
         this.rare.get(kind)![at] = i;
@@ -47,9 +52,20 @@ export class LaneIndex {
     }
     return low;
   }
-  // The places in `order` of the node's events that overlap the span; some of the first may end before it.
-  span(node: number, from: number, to: number): [number, number] {
-    return [this.from(node, from - this.longest[node]!), this.from(node, to)];
+  // How many of the node's events start in the span.
+  starting(node: number, from: number, to: number): number { return this.from(node, to) - this.from(node, from); }
+  // The node's events that overlap the span, in order of time; of those that start in it, every `stride`-th of the last `most`.
+  overlapping(node: number, from: number, to: number, stride = 1, most = Infinity): number[] {
+    const { events, order } = this, found: number[] = [], inside = this.from(node, from), end = this.from(node, to);
+    for (let place = this.start[node]!; place < inside;) {
+      const block = Math.floor(place / BLOCK), stop = Math.min(inside, (block + 1) * BLOCK);
+      if (this.ends[block]! > from) {
+        for (; place < stop; place++) if (events.time(order[place]!) + events.duration(order[place]!) > from) found.push(order[place]!);
+      }
+      place = stop;
+    }
+    for (let place = Math.max(inside, end - most); place < end; place += stride) found.push(order[place]!);
+    return found;
   }
   // The first of a rare kind's events that does not start before `time`.
   rareFrom(kind: Kind, time: number): number {

@@ -13,7 +13,7 @@ const ROWS: Record<number, [number, number]> = {
   [Kind.nav]: [33, 5], [Kind.backoff]: [39, 8], [Kind.busy]: [48, 3],
 };
 const ORDER = [Kind.busy, Kind.nav, Kind.backoff, Kind.receive, Kind.noise, Kind.collision, Kind.transmit];
-const MARKS = new Set([Kind.enqueue, Kind.drop, Kind.send, Kind.deliver]);
+const MARKS = new Set([Kind.enqueue, Kind.send, Kind.deliver]);
 const LABELS: Record<string, string> = { rts: "RTS", cts: "CTS", ack: "ack", data: "data", "block-ack": "block ack", beacon: "beacon" };
 export const frameLabel = (name: string): string => LABELS[name] ?? name;
 export const gutter = (width: number): number => (width < 600 ? 62 : 104);
@@ -34,8 +34,7 @@ export class Lanes {
     const last = Math.min(state.about.nodes.length, Math.ceil((top + height) / LANE));
     let visible = 0;
     for (let node = first; node < last; node++) {
-      const [a, b] = state.index.span(node, scale.from, scale.to);
-      visible += b - a;
+      visible += state.index.starting(node, scale.from, scale.to);
     }
     const level = visible > MOST_RAW ? state.levels.choose((scale.to - scale.from) / scale.width) : null;
     this.raw = !level;
@@ -81,14 +80,13 @@ export class Lanes {
   // Every `stride`-th event, where there is no level of detail to fall back on.
   private drawEvents(context: CanvasRenderingContext2D, node: number, y: number, scale: Scale, hatch: Record<number, CanvasPattern>, stride: number): void {
     const { events, index, theme } = this.state;
-    const [a, b] = index.span(node, scale.from, scale.to), perNs = scale.width / (scale.to - scale.from);
+    const list = index.overlapping(node, scale.from, scale.to, Math.max(1, stride)), perNs = scale.width / (scale.to - scale.from);
     const edge = scale.left + scale.width;
     for (const kind of ORDER) {
       const [rowTop, rowHeight] = ROWS[kind]!, colour = theme.kind[kind]!;
       context.fillStyle = hatch[kind] ?? colour;
       let drawn = -1;
-      for (let place = a; place < b; place += stride) {
-        const i = index.order[place]!;
+      for (const i of list) {
         if (events.kind(i) !== kind) continue;
         const start = scale.left + (events.time(i) - scale.from) * perNs;
         const wide = events.duration(i) * perNs;
@@ -106,9 +104,9 @@ export class Lanes {
         if (kind <= Kind.noise && w > 26) this.drawLabel(context, i, x, w, y + rowTop, rowHeight);
       }
     }
-    for (let place = index.from(node, scale.from); place < b; place += stride) {
-      const i = index.order[place]!, kind = events.kind(i);
-      if (!MARKS.has(kind) || kind === Kind.drop) continue;
+    for (const i of list) {
+      const kind = events.kind(i);
+      if (!MARKS.has(kind)) continue;
       const x = toX(scale, events.time(i));
       context.fillStyle = theme.kind[kind]!;
       context.beginPath();
@@ -126,12 +124,16 @@ export class Lanes {
   // One cell per slot where they are wide enough to tell apart.
   private drawSlots(context: CanvasRenderingContext2D, i: number, start: number, wide: number, x: number, right: number, y: number, h: number, colour: string, back: CanvasPattern): void {
     const slots = this.state.events.value(i), slot = wide / slots;
-    context.fillStyle = this.state.theme.panel;
     if (slots > 0 && slot >= 4) {
+      context.fillStyle = this.state.theme.panel;
+      context.globalAlpha = 0.55;
+      context.fillRect(x, y, right - x, h);
+      context.globalAlpha = 1;
+      context.fillStyle = colour;
       for (let k = Math.max(0, Math.floor((x - start) / slot)); k <= slots; k++) {
         const at = start + k * slot;
         if (at > right) break;
-        if (at >= x) context.fillRect(at, y, 1, h);
+        if (at >= x) context.fillRect(at - 0.6, y, 1.2, h);
       }
     }
     context.fillStyle = colour;
@@ -242,10 +244,9 @@ export class Lanes {
     const node = Math.floor((y + this.scroll.scrollTop) / LANE), inLane = (y + this.scroll.scrollTop) - node * LANE;
     if (node < 0 || node >= about.nodes.length || x < scale.left) return -1;
     const margin = 5 * (scale.to - scale.from) / scale.width, time = toTime(scale, x);
-    const [a, b] = index.span(node, time - margin, time + margin);
     let best = -1, bestScore = Infinity;
-    for (let place = Math.max(a, b - 200000); place < b; place++) {
-      const i = index.order[place]!, kind = events.kind(i);
+    for (const i of index.overlapping(node, time - margin, time + margin, 1, 200000)) {
+      const kind = events.kind(i);
       const away = Math.max(0, events.time(i) - time, time - events.time(i) - events.duration(i));
       if (away > margin || kind >= Kind.media) continue;
       const [top, height] = ROWS[kind] ?? [2, 10];

@@ -37,9 +37,8 @@ export class NodeMap {
     const ends = state.time, starts = Math.min(from, ends);
     const nodes = about.nodes.length, each = Math.max(4, Math.floor(MOST / Math.max(1, nodes)));
     for (let node = 0; node < nodes; node++) {
-      const [a, b] = index.span(node, starts, ends + 1);
-      for (let p = Math.max(a, b - each); p < b; p++) {
-        const i = index.order[p]!, kind = events.kind(i);
+      for (const i of index.overlapping(node, starts, ends + 1, 1, each)) {
+        const kind = events.kind(i);
         if (kind > Kind.noise || events.time(i) + Math.max(1, events.duration(i)) <= starts) continue;
         const colour = theme.kind[kind]!;
         if (kind === Kind.transmit) {

@@ -42,13 +42,8 @@ export function search(state: State, by: Search): Fields[] {
 
 // The node's events that cover the time.
 export function covering(state: State, node: number, time: number): Fields[] {
-  const { events, index } = state, found: Fields[] = [];
-  const [a] = index.span(node, time, time), end = index.from(node, time + 1);
-  for (let p = a; p < end; p++) {
-    const i = index.order[p]!;
-    if (events.time(i) === time || events.time(i) + events.duration(i) > time) found.push(fields(state, i));
-  }
-  return found;
+  if (!(node >= 0 && node < state.index.nodes)) return [];
+  return state.index.overlapping(node, time, time + 1).map((i) => fields(state, i));
 }
 
 export function counts(state: State): Record<string, number> {
