@@ -17,8 +17,7 @@ for (const folder of folders) {
       await frame();
     }
     const frames = hopcast.timings().frame_ms.slice(before).sort((a, b) => a - b);
-    const worst = frames.at(-1);
-    return { events, at: hopcast.timings().frame_ms.slice(before).indexOf(worst), load: hopcast.timings().load_ms, median: frames[frames.length >> 1], worst: frames.at(-1), frames: frames.length };
+    return { events, load: hopcast.timings().load_ms, median: frames[frames.length >> 1], worst: frames.at(-1), frames: frames.length };
   });
   console.log(`${measured.events} events: open ${(measured.load / 1000).toFixed(2)} s; zoom frame median ${measured.median.toFixed(1)} ms, worst ${measured.worst.toFixed(1)} ms of ${measured.frames}`);
   await browser.close();

@@ -3,12 +3,43 @@ import { type Events, Kind, KINDS } from "./format";
 
 const BLOCK = 256; // events
 
+// Events of one kind, with what every drawing needs of them side by side: records far apart in memory are slow to read.
+export class Rare {
+  readonly event: Uint32Array;
+  readonly time: Float64Array; // ns
+  readonly node: Uint16Array;
+  readonly code: Uint8Array;
+  private filled = 0;
+  constructor(readonly length: number) {
+    this.event = new Uint32Array(length);
+    this.time = new Float64Array(length);
+    this.node = new Uint16Array(length);
+    this.code = new Uint8Array(length);
+  }
+  push(events: Events, i: number): void {
+    const at = this.filled++;
+    this.event[at] = i;
+    this.time[at] = events.time(i);
+    this.node[at] = events.node(i);
+    this.code[at] = events.code(i);
+  }
+  // The first that does not start before `time`.
+  from(time: number): number {
+    let low = 0, high = this.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.time[middle]! < time) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+}
+
 export class LaneIndex {
   readonly order: Uint32Array; // numbers of events, one node after another
   readonly start: Uint32Array; // where in `order` each node begins
   private readonly ends: Float64Array; // latest end in each block of `order`, ns: a long event is found without a scan
   readonly byKind: Float64Array; // how many events of each kind there are
-  readonly rare: Map<Kind, Uint32Array>; // drops, media frames and stalls, which stay visible at every zoom
+  readonly rare: Map<Kind, Rare>; // drops, media frames and stalls, which stay visible at every zoom
   constructor(private readonly events: Events, readonly nodes: number) {
     const count = events.count;
     this.start = new Uint32Array(nodes + 1);
@@ -24,11 +55,7 @@ export class LaneIndex {
     this.order = new Uint32Array(this.start[nodes]!);
     this.ends = new Float64Array(Math.ceil(this.order.length / BLOCK));
     this.rare = new Map();
-    const filled = new Map<Kind, number>();
-    for (const kind of [Kind.drop, Kind.media, Kind.stall]) {
-      this.rare.set(kind, new Uint32Array(this.byKind[kind]!));
-      filled.set(kind, 0);
-    }
+    for (const kind of [Kind.drop, Kind.media, Kind.stall]) this.rare.set(kind, new Rare(this.byKind[kind]!));
     for (let i = 0; i < count; i++) {
       const node = events.node(i), kind = events.kind(i);
       if (node < nodes) {
@@ -36,11 +63,7 @@ export class LaneIndex {
         this.order[place] = i;
         if (end > this.ends[block]!) this.ends[block] = end;
       }
-      if (kind === Kind.drop || kind >= Kind.media && kind < KINDS) {
-        const at = filled.get(kind)!;
-        this.rare.get(kind)![at] = i;
-        filled.set(kind, at + 1);
-      }
+      if (kind === Kind.drop || kind >= Kind.media && kind < KINDS) this.rare.get(kind)!.push(events, i);
     }
   }
   // The place in `order` of the node's first event that does not start before `time`.
@@ -66,15 +89,5 @@ export class LaneIndex {
     }
     for (let place = Math.max(inside, end - most); place < end; place += stride) found.push(order[place]!);
     return found;
-  }
-  // The first of a rare kind's events that does not start before `time`.
-  rareFrom(kind: Kind, time: number): number {
-    const list = this.rare.get(kind)!;
-    let low = 0, high = list.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.events.time(list[middle]!) < time) low = middle + 1; else high = middle;
-    }
-    return low;
   }
 }

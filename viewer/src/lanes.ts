@@ -202,15 +202,15 @@ export class Lanes {
   }
 
   private drawDrops(context: CanvasRenderingContext2D, top: number, first: number, last: number, scale: Scale): void {
-    const { events, index, theme } = this.state, list = index.rare.get(Kind.drop)!;
+    const { index, theme } = this.state, list = index.rare.get(Kind.drop)!;
     const taken = new Map<number, number>();
     context.strokeStyle = theme.kind[Kind.drop]!;
     context.lineWidth = 1.8;
     context.beginPath();
-    for (let k = index.rareFrom(Kind.drop, scale.from); k < list.length && events.time(list[k]!) <= scale.to; k++) {
-      const node = events.node(list[k]!);
+    for (let k = list.from(scale.from); k < list.length && list.time[k]! <= scale.to; k++) {
+      const node = list.node[k]!;
       if (node < first || node >= last) continue;
-      const x = toX(scale, events.time(list[k]!)), y = node * LANE - top + 7;
+      const x = toX(scale, list.time[k]!), y = node * LANE - top + 7;
       if (x - (taken.get(node) ?? -9) < 3) continue;
       taken.set(node, x);
       context.moveTo(x - 3.5, y - 3.5);

@@ -11,8 +11,8 @@ const HEAD = 17;
 export class Strip {
   private readonly players: number[];
   constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement) {
-    const { events, index } = state, nodes = new Set<number>();
-    for (const kind of [Kind.media, Kind.stall]) for (const i of index.rare.get(kind)!) nodes.add(events.node(i));
+    const { index } = state, nodes = new Set<number>();
+    for (const kind of [Kind.media, Kind.stall]) for (const node of index.rare.get(kind)!.node) nodes.add(node);
     this.players = [...nodes].sort((a, b) => a - b).slice(0, 6);
     if (!this.players.length) canvas.style.display = "none";
   }
@@ -43,12 +43,10 @@ export class Strip {
       context.fillStyle = theme.soft;
       context.fillText(clip(context, state.nodeName(player), left - 14), 9, y + ROW / 2);
       worst.fill(-1);
-      for (let k = index.rareFrom(Kind.media, scale.from); k < list.length; k++) {
-        const i = list[k]!, time = events.time(i);
-        if (time > scale.to) break;
-        if (events.node(i) !== player) continue;
-        const column = Math.floor(toX(scale, time) - left);
-        if (events.code(i) > worst[column]!) worst[column] = events.code(i);
+      for (let k = list.from(scale.from); k < list.length && list.time[k]! <= scale.to; k++) {
+        if (list.node[k] !== player) continue;
+        const column = Math.floor(toX(scale, list.time[k]!) - left);
+        if (list.code[k]! > worst[column]!) worst[column] = list.code[k]!;
       }
       for (let column = 0; column <= scale.width; column++) {
         const code = worst[column]!;
@@ -58,10 +56,14 @@ export class Strip {
         context.fillRect(left + column, y + ROW - 3 - h, 2, h);
       }
       context.fillStyle = hatch;
-      for (const i of index.rare.get(Kind.stall)!) {
+      let drawn = -1;
+      for (const i of index.rare.get(Kind.stall)!.event) {
         if (events.node(i) !== player) continue;
         const x = Math.max(left, toX(scale, events.time(i))), right = Math.min(edge, toX(scale, events.time(i) + events.duration(i)));
-        if (right >= x) context.fillRect(x, y + 4, Math.max(2, right - x), ROW - 7);
+        if (events.time(i) > scale.to) break;
+        if (right < x || right < drawn + 1) continue;
+        drawn = Math.max(right, x + 2);
+        context.fillRect(x, y + 4, drawn - x, ROW - 7);
       }
     });
     drawTime(context, state, scale, height);
@@ -75,8 +77,8 @@ export class Strip {
     let best = -1, near = Infinity;
     for (const kind of [Kind.media, Kind.stall]) {
       const list = index.rare.get(kind)!;
-      for (let k = kind === Kind.stall ? 0 : index.rareFrom(kind, time - margin); k < list.length; k++) {
-        const i = list[k]!;
+      for (let k = kind === Kind.stall ? 0 : list.from(time - margin); k < list.length; k++) {
+        const i = list.event[k]!;
         if (events.time(i) > time + margin) break;
         const away = Math.max(0, events.time(i) - time, time - events.time(i) - events.duration(i));
         if (events.node(i) === player && away <= margin && away < near) { best = i; near = away; }
