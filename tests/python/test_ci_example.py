@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -18,16 +20,20 @@ pytestmark = pytest.mark.xdist_group("network")
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """A folder that all users may read, with the example and its scenario. The machine may be slow, since other tests run."""
-    (tmp_path / "ci").mkdir()
-    (tmp_path / "ci" / EXAMPLE.name).write_text(EXAMPLE.read_text(encoding="utf-8"))
-    text = SCENARIO.read_text(encoding="utf-8")
-    (tmp_path / "wifi.toml").write_text(text.replace("[radio]", 'emulation = { lag_limit = "1 s" }\n[radio]', 1))
-    (tmp_path / "wifi.movements").write_text(SCENARIO.with_suffix(".movements").read_text(encoding="utf-8"))
-    for folder in closed_folders(tmp_path):
-        folder.chmod(0o755)
-    return tmp_path
+def copy() -> Iterator[Path]:
+    """A folder that all users may read, with the example and its scenario. The machine may be slow, since other tests run. It is not
+    pytest's folder, which each session of pytest closes to other users when it begins.
+    """
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "ci").mkdir()
+        (folder / "ci" / EXAMPLE.name).write_text(EXAMPLE.read_text(encoding="utf-8"))
+        text = SCENARIO.read_text(encoding="utf-8")
+        (folder / "wifi.toml").write_text(text.replace("[radio]", 'emulation = { lag_limit = "1 s" }\n[radio]', 1))
+        (folder / "wifi.movements").write_text(SCENARIO.with_suffix(".movements").read_text(encoding="utf-8"))
+        for closed in closed_folders(folder):
+            closed.chmod(0o755)
+        yield folder
 
 
 def run(folder: Path) -> subprocess.CompletedProcess[str]:
