@@ -26,6 +26,7 @@ class Commands(click.Group):
         "run",
         "study",
         "sweep",
+        "view",
         "report",
         "compare",
         "emulate",
@@ -47,6 +48,8 @@ class Commands(click.Group):
             from hopcast.cli.study import command
         elif name == "sweep":
             from hopcast.cli.sweep import command
+        elif name == "view":
+            from hopcast.cli.view import command
         elif name == "report":
             from hopcast.cli.report import command
         elif name == "compare":

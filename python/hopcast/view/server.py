@@ -1,0 +1,60 @@
+"""The page and one recording, for the browser on this machine."""
+
+from __future__ import annotations
+
+import shutil
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from hopcast.view.folder import DESCRIPTION, PARTS, Folder
+from hopcast.view.page import template
+
+HOST = "127.0.0.1"
+
+
+class Server(ThreadingHTTPServer):
+    """Serves the page and the files of one recording, on loopback alone."""
+
+    daemon_threads = True
+
+    def __init__(self, recording: Folder, port: int = 0) -> None:
+        super().__init__((HOST, port), _Handler)
+        self.recording = recording
+        self.page = template().encode()
+
+    @property
+    def address(self) -> str:
+        """The address of the page."""
+        return f"http://{HOST}:{self.server_port}/"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        """Answer with the page, or with a file of the recording."""
+        name = self.path.removeprefix("/")
+        # A page of another site whose name leads to this address must not read the recording.
+        hosts = [f"{host}:{self.server.server_port}" for host in (HOST, "localhost")]
+        if self.headers.get("Host") not in hosts:
+            self.send_error(HTTPStatus.FORBIDDEN)
+        elif name == "":
+            self._begin("text/html; charset=utf-8", len(self.server.page))
+            self.wfile.write(self.server.page)
+        elif name in (DESCRIPTION, *PARTS) and (file := self.server.recording.path / name).is_file():
+            kind = "application/json" if name == DESCRIPTION else "application/octet-stream"
+            with open(file, "rb") as part:
+                self._begin(kind, file.stat().st_size)
+                shutil.copyfileobj(part, self.wfile, 1 << 20)
+        else:
+            self.send_error(HTTPStatus.NOT_FOUND)
+
+    def _begin(self, kind: str, size: int) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(size))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
+        """Say nothing: the reader has no use for requests."""
