@@ -13,6 +13,7 @@
 //! | run all events in order, optionally with real hosts in place of simulated ones | [`engine`], driven by [`run`] |
 //! | measure, and check that no packet vanished | [`metrics`] |
 //! | capture every frame | [`capture`] |
+//! | format of recordings for a viewer | [`record`] |
 //! | turn one run into records, tables and files | [`results`] |
 //! | run replications side by side | [`execute`] |
 //!
@@ -134,6 +135,7 @@ pub mod mobility;
 mod network;
 mod octets;
 mod paths;
+pub mod record;
 pub mod registry;
 pub mod results;
 pub mod run;
