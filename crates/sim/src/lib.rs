@@ -108,7 +108,7 @@
 //! let source = Source { text: text.into(), name: "clearing.toml".into(), registry, ..Source::default() };
 //! let scenario = Scenario::parse(&source, &[])?.scenario;
 //!
-//! let job = Job { scenario: &scenario, seeds: &[1, 2, 3, 4], threads: 2, captures: None };
+//! let job = Job { scenario: &scenario, seeds: &[1, 2, 3, 4], threads: 2, captures: None, recordings: None };
 //! let mut results = Vec::new();
 //! let outcome = execute(&job, &Control::new(), &(), |place, result| results.push((place, result)))?;
 //! assert_eq!((outcome, results.len()), (Outcome::Finished, 4));

@@ -285,13 +285,7 @@ impl Receiver {
 
     /// A signal arrives. Returns whether the medium turns busy.
     #[inline]
-    pub(super) fn on_leading(
-        &mut self,
-        model: &Sinr,
-        arrival: Arrival,
-        content: &Content,
-        tally: &mut Tally,
-    ) -> bool {
+    pub(super) fn on_leading(&mut self, model: &Sinr, arrival: Arrival, content: &Content, tally: &mut Tally) -> bool {
         let was_busy = self.busy || self.transmitting;
         tally.totals.receptions += u64::from(arrival.power >= model.carrier_sense_threshold);
         self.advance(model, arrival.now, tally);

@@ -105,6 +105,24 @@ impl Event {
     /// No transmission.
     pub const NO_FRAME: u32 = u32::MAX;
 
+    /// The event of a record; `None` if its kind is unknown.
+    pub fn from_bytes(bytes: &[u8; Self::LENGTH]) -> Option<Self> {
+        let two = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let four = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        Some(Self {
+            time: Instant::from_nanos(u64::from(four(0)) | u64::from(four(4)) << 32),
+            duration: Duration::from_nanos(u64::from(four(8))),
+            node: two(12),
+            peer: two(14),
+            kind: *Kind::ALL.get(usize::from(bytes[16]))?,
+            code: bytes[17],
+            flow: two(18),
+            size: four(20),
+            frame: four(24),
+            value: four(28) as i32,
+        })
+    }
+
     /// The record in files.
     pub fn to_bytes(self) -> [u8; Self::LENGTH] {
         let duration = u32::try_from(self.duration.as_nanos()).unwrap_or(u32::MAX);
@@ -153,5 +171,7 @@ mod tests {
             0x31, 0x44, 0x43, 0x42, 0x41, 0xfe, 0xff, 0xff, 0xff,
         ];
         assert_eq!(event.to_bytes(), expected);
+        let clipped = Event { duration: Duration::from_nanos(u64::from(u32::MAX)), ..event };
+        assert_eq!(Event::from_bytes(&expected), Some(clipped));
     }
 }
