@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hopcast._core import __version__
     from hopcast.errors import HopcastError, Interrupted, OutputError, RunError, ScenarioError
     from hopcast.extensions import Extensions
+    from hopcast.recording import Recording, open_recording
     from hopcast.results import Result, run
     from hopcast.scenario import Scenario
     from hopcast.stored import open_run
@@ -27,6 +28,7 @@ __all__ = [
     "HopcastError",
     "Interrupted",
     "OutputError",
+    "Recording",
     "Result",
     "RunError",
     "Scenario",
@@ -34,6 +36,7 @@ __all__ = [
     "Sweep",
     "__version__",
     "lab",
+    "open_recording",
     "open_run",
     "open_sweep",
     "run",
@@ -42,7 +45,9 @@ __all__ = [
 _HOMES = {
     "__version__": "hopcast._core",
     "Extensions": "hopcast.extensions",
+    "Recording": "hopcast.recording",
     "Result": "hopcast.results",
+    "open_recording": "hopcast.recording",
     "open_run": "hopcast.stored",
     "run": "hopcast.results",
     "Scenario": "hopcast.scenario",

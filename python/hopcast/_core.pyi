@@ -101,6 +101,7 @@ def run(
     threads: int,
     out: str | None,
     pcap: bool,
+    record: bool,
     progress: Callable[[float, float], object] | None,
 ) -> list[RunResult]: ...
 def live(arguments: list[str], load: Callable[[list[str]], Sequence[tuple[str, str, object]]]) -> int: ...

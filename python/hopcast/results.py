@@ -34,13 +34,15 @@ def run(
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     pcap: bool = False,
+    record: bool = False,
     progress: Progress | None = None,
 ) -> Result:
     """Simulate a scenario `replications` times with the seeds `seed`, `seed` + 1, …, on `threads` in parallel.
 
     With `out`, hopcast also writes results to that folder: `run.json`, `flows.parquet`, `nodes.parquet`,
-    `series.parquet` and, with `pcap`, a capture for each node. It replaces those of an earlier run, removes the
-    earlier run's other captures, and leaves other files alone. The result depends neither on `threads` nor on `out`.
+    `series.parquet`, with `pcap` a capture for each node, and with `record` a recording for each seed
+    (`open_recording`). It replaces those of an earlier run, removes the earlier run's other captures and recordings,
+    and leaves other files alone. The result depends on none of `threads`, `out`, `pcap` and `record`.
     Raises `OutputError` before anything runs if `out` can't be written, `RunError` if a run fails, and `Interrupted`
     on Ctrl-C. The latter two carry the finished replications, which are also in `out`.
     """
@@ -48,6 +50,8 @@ def run(
         raise ValueError(f"replications = {replications}: at least 1 is needed")
     if pcap and out is None:
         raise ValueError("pcap needs out, a folder for the captures")
+    if record and out is None:
+        raise ValueError("record needs out, a folder for the recordings")
     first = scenario.seed if seed is None else seed
     if not 0 <= first <= 2**64 - replications:
         raise ValueError(f"seed = {first}: the seeds must be from 0 to 2^64 - 1")
@@ -56,20 +60,26 @@ def run(
     if threads < 1:
         raise ValueError(f"threads = {threads}: at least 1 is needed")
     if out is None:
-        return _run(scenario, seeds, threads, None, pcap, progress)
+        return _run(scenario, seeds, threads, None, pcap, record, progress)
     from hopcast.output import prepared
 
     folder = os.fspath(out)
     with prepared(folder):
-        return _run(scenario, seeds, threads, folder, pcap, progress)
+        return _run(scenario, seeds, threads, folder, pcap, record, progress)
 
 
 def _run(
-    scenario: Scenario, seeds: list[int], threads: int, folder: str | None, pcap: bool, progress: Progress | None
+    scenario: Scenario,
+    seeds: list[int],
+    threads: int,
+    folder: str | None,
+    pcap: bool,
+    record: bool,
+    progress: Progress | None,
 ) -> Result:
     failure: Interrupted | RunError | None = None
     try:
-        finished = _core.run(scenario._core_of_a_run(), seeds, threads, folder, pcap, progress)
+        finished = _core.run(scenario._core_of_a_run(), seeds, threads, folder, pcap, record, progress)
     except (Interrupted, RunError) as stopped:
         finished, failure = stopped.finished, stopped
         if not finished:

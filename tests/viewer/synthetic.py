@@ -44,7 +44,7 @@ KINDS = [
     "stall",
 ]
 FRAMES = ["data", "ack", "rts", "cts", "beacon", "block-ack"]
-DROPS = ["retry-limit", "queue-full"]
+DROPS = ["retry_limit_long", "queue_full"]
 SLOT_NS = 9_000
 CLASSES = {0: 0, 1: 1, 2: 2, 5: 3, 4: 4}
 """The class in levels.bin of each kind that has one."""

@@ -11,11 +11,16 @@ const TITLES: Record<number, string> = {
   [Kind.send]: "Packet sent by the application", [Kind.deliver]: "Packet delivered", [Kind.media]: "Media frame", [Kind.stall]: "Playback stall",
 };
 const WHY: Record<string, string> = {
-  "retry-limit": "The MAC reached its retry limit without an acknowledgement and gave the frame up.",
-  "queue-full": "The interface queue was full when the packet arrived.",
-  "no-route": "The node had no route to the destination.",
-  ttl: "The packet's time to live ran out.",
-  lifetime: "The packet waited longer than its lifetime.",
+  retry_limit_short: "The MAC reached its short retry limit without an acknowledgement and gave the frame up.",
+  retry_limit_long: "The MAC reached its long retry limit without an acknowledgement and gave the frame up.",
+  queue_full: "The interface queue was full when the packet arrived.",
+  queue_management: "The discipline of the interface queue dropped the packet, because packets had waited too long.",
+  expired: "The packet had expired before its turn to be sent.",
+  no_route: "The node had no route to the destination.",
+  ttl_expired: "The packet's time to live ran out.",
+  receive_buffer_full: "The receive buffer of the socket was full.",
+  send_buffer_full: "The send buffer of the socket was full when the application wrote.",
+  link_loss: "A wire lost the packet.",
 };
 const MEDIA = ["on time", "late", "lost"];
 
@@ -95,7 +100,7 @@ export class Details {
   // The cause in a sentence, and what became of the node's last transmissions to the same peer.
   private why(i: number): string {
     const { events, about, index } = this.state, name = about.drops[events.code(i)] ?? "";
-    let text = WHY[name] ?? `The node gave it up: ${name.replaceAll("-", " ") || `code ${events.code(i)}`}.`;
+    let text = WHY[name] ?? `The node gave it up: ${name.replaceAll("_", " ") || `code ${events.code(i)}`}.`;
     const node = events.node(i), peer = events.peer(i);
     if (peer === NONE16 || node >= index.nodes) return text;
     let tries = 0, collided = 0, noise = 0, received = 0;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use hopcast_sim::capture::Names;
 use hopcast_sim::execute::{Control, ExecuteError, Job, Outcome, execute};
+use hopcast_sim::record::remove_others;
 use hopcast_sim::results::{OutputError, RunResult, check_folder, write_tables};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -26,9 +27,11 @@ const NOTHING: hopcast_protocols::time::Duration = hopcast_protocols::time::Dura
 /// Runs a replication for each seed, on this number of threads. It calls `progress` with simulated seconds, done and in
 /// all; an exception there stops the runs. If it has a method `preparation`, that is called instead before the
 /// simulation, with the steps of set-up of the first replications. With `out`, it writes the tables of all finished
-/// replications there, however it ends, and with `pcap` a capture of each node; it removes captures of an earlier run.
+/// replications there, however it ends, with `pcap` a capture of each node, and with `record` a recording of each
+/// replication; it removes captures and recordings of an earlier run.
 /// Errors carry the finished replications; an exception of a model written in Python becomes their cause.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "those of hopcast.run, by name in Python")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &PyScenario,
@@ -36,6 +39,7 @@ pub(crate) fn run(
     threads: usize,
     out: Option<PathBuf>,
     pcap: bool,
+    record: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<PyRunResult>> {
     if let Some(folder) = &out {
@@ -44,8 +48,13 @@ pub(crate) fn run(
     }
     let wanted = seeds.len();
     let total = scenario.loaded.scenario.duration.as_secs_f64() * seeds.len() as f64;
-    let job =
-        Job { scenario: &scenario.loaded.scenario, seeds: &seeds, threads, captures: out.as_deref().filter(|_| pcap) };
+    let job = Job {
+        scenario: &scenario.loaded.scenario,
+        seeds: &seeds,
+        threads,
+        captures: out.as_deref().filter(|_| pcap),
+        recordings: out.as_deref().filter(|_| record),
+    };
     let steps = job.preparation() * threads.clamp(1, seeds.len().max(1)) as u64;
     let tell = |py: Python<'_>, done: f64| match &progress {
         Some(progress) => progress.call1(py, (done, total)).map(drop),
@@ -76,7 +85,8 @@ pub(crate) fn run(
     });
     let written = out.as_deref().map_or(Ok(()), |folder| {
         let seeds: Vec<u64> = finished.iter().map(|result| result.provenance.seed).collect();
-        py.detach(|| write(folder, &finished, &captures(scenario, &seeds, wanted, pcap)))
+        let recorded = if record { &seeds[..] } else { &[] };
+        py.detach(|| write(folder, &finished, &captures(scenario, &seeds, wanted, pcap), recorded))
     });
     let finished: Vec<_> = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
     // A signal since the last tick would reach the interpreter when the results are on their way to it, and lose them.
@@ -112,13 +122,15 @@ fn captures<'a>(scenario: &'a PyScenario, seeds: &[u64], wanted: usize, pcap: bo
     Names::new(&scenario.loaded.scenario, seeds)
 }
 
-/// Writes the tables, then removes the captures of an earlier run. Where nothing finished, an earlier run stays as it is.
-fn write(folder: &Path, finished: &[RunResult], captures: &Names<'_>) -> Result<(), OutputError> {
+/// Writes the tables, then removes the captures and recordings of an earlier run; recordings of the seeds in `recorded` stay. Where
+/// nothing finished, an earlier run stays as it is.
+fn write(folder: &Path, finished: &[RunResult], captures: &Names<'_>, recorded: &[u64]) -> Result<(), OutputError> {
     if finished.is_empty() {
         return Ok(());
     }
     write_tables(folder, finished)?;
-    captures.remove_others(folder)
+    captures.remove_others(folder)?;
+    remove_others(folder, recorded)
 }
 
 /// Runs the job next to this thread, which calls `tick` until it is done; an error of `tick` stops it. Returns what

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use hopcast_protocols::time::Instant;
 
 use crate::aggregate::{Body, Mpdu};
-use crate::frame::Header;
-use crate::phy::ModulationClass;
+use crate::frame::{Header, StationId};
+use crate::phy::{ModulationClass, ModulationClasses};
 use crate::units::Power;
 
 /// Index of a transmission that is on the air.
@@ -66,6 +66,12 @@ impl<P> Transmission<P> {
             _ => None,
         }
     }
+
+    /// Whether a receiver that understands these modulation classes, and has it with this power, could decode it, if nothing overlapped
+    /// it and no bit was in error.
+    pub fn is_decodable(&self, understood: ModulationClasses, power: Power) -> bool {
+        understood.has(self.modulation) && power >= self.threshold
+    }
 }
 
 /// Sums over all receivers.
@@ -77,4 +83,29 @@ pub struct Totals {
     pub receptions: u64,
     /// Number of pairs of a frame and a station that could have decoded it without overlapping frames.
     pub collisions: u64,
+}
+
+/// The sums, and which frames collided where.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) totals: Totals,
+    /// Collisions that the engine has not taken out; `None`: no recorder wants them.
+    pub(crate) collided: Option<Vec<(StationId, TransmissionId)>>,
+}
+
+impl Tally {
+    /// If it `happens`, a frame collides at a station.
+    #[inline]
+    pub(crate) fn collide(&mut self, station: StationId, transmission: TransmissionId, happens: bool) {
+        self.totals.collisions += u64::from(happens);
+        if self.collided.is_some() && happens {
+            self.note(station, transmission);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, station: StationId, transmission: TransmissionId) {
+        self.collided.iter_mut().for_each(|collided| collided.push((station, transmission)));
+    }
 }

@@ -13,6 +13,7 @@
 //! | run all events in order, optionally with real hosts in place of simulated ones | [`engine`], driven by [`run`] |
 //! | measure, and check that no packet vanished | [`metrics`] |
 //! | capture every frame | [`capture`] |
+//! | format of recordings for a viewer | [`record`] |
 //! | turn one run into records, tables and files | [`results`] |
 //! | run replications side by side | [`execute`] |
 //!
@@ -107,7 +108,7 @@
 //! let source = Source { text: text.into(), name: "clearing.toml".into(), registry, ..Source::default() };
 //! let scenario = Scenario::parse(&source, &[])?.scenario;
 //!
-//! let job = Job { scenario: &scenario, seeds: &[1, 2, 3, 4], threads: 2, captures: None };
+//! let job = Job { scenario: &scenario, seeds: &[1, 2, 3, 4], threads: 2, captures: None, recordings: None };
 //! let mut results = Vec::new();
 //! let outcome = execute(&job, &Control::new(), &(), |place, result| results.push((place, result)))?;
 //! assert_eq!((outcome, results.len()), (Outcome::Finished, 4));
@@ -134,6 +135,7 @@ pub mod mobility;
 mod network;
 mod octets;
 mod paths;
+pub mod record;
 pub mod registry;
 pub mod results;
 pub mod run;

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 OUT = (
-    "Write tables, and the captures of --pcap, to this folder. hopcast replaces what it wrote there in an earlier run, and "
-    "leaves other files alone."
+    "Write tables, the captures of --pcap, and the recordings of --record to this folder. hopcast replaces what it wrote "
+    "there in an earlier run, and leaves other files alone."
 )
 
 
@@ -45,6 +45,7 @@ OUT = (
 @click.option("--traces", metavar="DIR", multiple=True, type=click.Path(), help="Where to look for traces.")
 @click.option("--out", metavar="DIR", type=click.Path(), help=OUT)
 @click.option("--pcap", is_flag=True, help="Capture every frame, in a file for each node. Needs --out.")
+@click.option("--record", is_flag=True, help="Record what happens, for hopcast view. Needs --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--explain", is_flag=True, help="Print every value in force with its source; run nothing.")
 def command(
@@ -57,12 +58,15 @@ def command(
     traces: tuple[str, ...],
     out: str | None,
     pcap: bool,
+    record: bool,
     as_json: bool,
     explain: bool,
 ) -> None:
     """Simulate a scenario."""
     if pcap and out is None:
         raise click.UsageError("--pcap needs --out, a folder for the captures.")
+    if record and out is None:
+        raise click.UsageError("--record needs --out, a folder for the recordings.")
     wanted = Scenario.from_toml(
         _path(scenario), overrides=overrides, traces=traces, extensions=load_extensions(extensions)
     )
@@ -83,6 +87,7 @@ def command(
                 out=out,
                 threads=threads,
                 pcap=pcap,
+                record=record,
                 progress=progress,
             )
     except (Interrupted, RunError) as stopped:

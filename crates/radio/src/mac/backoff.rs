@@ -40,6 +40,32 @@ pub(super) struct Timing {
     pub(super) ended: u32,
 }
 
+/// A backoff that counts down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Countdown {
+    /// Where its first slot begins; it may be to come.
+    pub from: Instant,
+    /// Slots from there on.
+    pub slots: u32,
+    /// Length of a slot.
+    pub slot: Duration,
+    /// Energy that arrives so shortly before the end of a slot does not stop it.
+    pub turnaround: Duration,
+}
+
+impl Countdown {
+    /// The end, if nothing stops it.
+    pub fn end(&self) -> Instant {
+        self.from + self.slot * u64::from(self.slots)
+    }
+
+    /// Slots that have passed, if the medium becomes busy `now`.
+    pub fn passed(&self, now: Instant) -> u32 {
+        let passed = (now + self.turnaround).saturating_since(self.from).as_nanos() / self.slot.as_nanos().max(1);
+        passed.min(u64::from(self.slots)) as u32
+    }
+}
+
 /// One station's contention for the medium. The fields up to `Timing::ifs` fill a line of the processor's cache, and a
 /// station that only overhears needs no others.
 #[derive(Clone, Debug)]
@@ -117,6 +143,13 @@ impl Backoff {
     /// Whether the medium is busy.
     pub(super) fn is_busy(&self) -> bool {
         self.busy
+    }
+
+    /// The countdown that runs unless the medium becomes busy.
+    pub(super) fn countdown(&self) -> Option<Countdown> {
+        let Timing { slot, turnaround, ended, .. } = self.timing;
+        let slots = self.slots.and_then(|slots| slots.checked_sub(ended)).filter(|&slots| slots > 0 && !self.busy)?;
+        Some(Countdown { from: self.from + slot * u64::from(ended), slots, slot, turnaround })
     }
 
     /// The contention window in slots.

@@ -46,6 +46,7 @@ use crate::rate::Algorithm;
 use crate::units::Power;
 use access_function::AccessFunction;
 pub use aggregation::Aggregation;
+pub use backoff::Countdown;
 use block_ack::BlockAcks;
 pub use config::{AccessRules, Config, Protection};
 use duplicate::DuplicateCache;
@@ -561,6 +562,16 @@ impl<P: Payload> Dcf<P> {
     /// frame.
     pub fn chosen_rate(&self) -> Option<TxVector> {
         self.rates.chosen()
+    }
+
+    /// The countdown of each access category's backoff; of the only function under DCF as [`AccessCategory::BestEffort`].
+    pub fn countdowns(&self) -> impl Iterator<Item = (AccessCategory, Option<Countdown>)> {
+        self.access_functions().map(|function| (function.category, function.backoff.countdown()))
+    }
+
+    /// Until when others have reserved the medium; a time that is past: they have not.
+    pub fn reserved_until(&self) -> Instant {
+        self.nav.until()
     }
 
     fn access_functions(&self) -> impl Iterator<Item = &AccessFunction<P>> {

@@ -19,6 +19,7 @@ use crate::errors::ReceivedFrame;
 use crate::frame::{Header, StationId};
 use crate::phy::ModulationClasses;
 use crate::reception::{Arrival, LeadingEdge, Receivers, Reception, ReceptionOutcome};
+use crate::transmission::Tally;
 pub use crate::transmission::{Totals, Transmission, TransmissionId};
 use crate::units::Power;
 pub use losses::Losses;
@@ -101,7 +102,7 @@ pub struct Medium<P> {
     sent: Vec<u32>,
     /// Of the frame with several MPDUs that a station has received last: those without error.
     received: MpduSet,
-    totals: Totals,
+    tally: Tally,
 }
 
 impl<P> Medium<P> {
@@ -127,7 +128,7 @@ impl<P> Medium<P> {
             free: Vec::new(),
             sent: vec![0; stations],
             received: MpduSet::default(),
-            totals: Totals::default(),
+            tally: Tally::default(),
         }
     }
 
@@ -154,9 +155,9 @@ impl<P> Medium<P> {
     where
         P: Clone,
     {
-        self.receivers.on_transmit(frame.transmitter, &mut self.totals);
-        let number = self.totals.frames_sent;
-        self.totals.frames_sent += 1;
+        self.receivers.on_transmit(frame.transmitter, &mut self.tally);
+        let number = self.tally.totals.frames_sent;
+        self.tally.totals.frames_sent += 1;
         let transmitter = frame.transmitter.0 as usize;
         // What is drawn for a frame is keyed by its transmitter and its place among that one's: what others send moves no
         // draw.
@@ -276,6 +277,7 @@ impl<P> Medium<P> {
             }
             transmission.leading += 1;
             let arrival = Arrival {
+                receiver: link.receiver,
                 transmission: id,
                 power: link.power,
                 decodable: link.decodable.has(modulation) & (link.power >= threshold),
@@ -283,7 +285,7 @@ impl<P> Medium<P> {
                 header_end: now + header,
                 end: now + airtime,
             };
-            let onset = receivers[link.receiver.0 as usize].on_leading(model, arrival, &mut self.totals);
+            let onset = receivers[link.receiver.0 as usize].on_leading(model, arrival, &mut self.tally);
             on_arrival(link.receiver, now, onset);
         }
         None
@@ -317,6 +319,7 @@ impl<P> Medium<P> {
                 powers.push(power);
             }
             let arrival = Arrival {
+                receiver: link.receiver,
                 transmission: id,
                 power,
                 decodable: link.decodable.has(*modulation) & (power >= *threshold),
@@ -324,7 +327,7 @@ impl<P> Medium<P> {
                 header_end: now + frame.header,
                 end: now + frame.airtime,
             };
-            let onset = self.receivers.on_leading(link.receiver, arrival, &content, &mut self.totals);
+            let onset = self.receivers.on_leading(link.receiver, arrival, &content, &mut self.tally);
             on_arrival(link.receiver, now, onset);
         }
         None
@@ -342,7 +345,7 @@ impl<P> Medium<P> {
         mut bound: Instant,
         mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, ReceptionOutcome, &MpduSet, bool) -> Option<Instant>,
     ) -> EdgeProgress {
-        let Self { paths, receivers, variation, losses, transmissions, powers, totals, received, .. } = self;
+        let Self { paths, receivers, variation, losses, transmissions, powers, tally, received, .. } = self;
         let transmission = transmissions[id.index()].as_ref().expect("edges exist only for what is on the air");
         *received = MpduSet::ALL;
         let mpdus = transmission.mpdus();
@@ -368,7 +371,7 @@ impl<P> Medium<P> {
                         link.power,
                         now,
                         mpdus.zip(Some(&mut *received)),
-                        totals,
+                        tally,
                     );
                     match (losses.as_mut(), mpdus) {
                         (None, _) => end,
@@ -412,9 +415,24 @@ impl<P> Medium<P> {
         self.transmissions.iter().flatten()
     }
 
+    /// Keeps collisions for [`Self::drain_collided`] from now on.
+    pub fn keep_collided(&mut self) {
+        self.tally.collided.get_or_insert_default();
+    }
+
+    /// Takes out the collisions that have become known since the last call, each with its frame and the way that it took. They are
+    /// to be taken before any of these frames is removed.
+    pub fn drain_collided(&mut self, mut handle: impl FnMut(&Transmission<P>, &Link)) {
+        for (station, id) in self.tally.collided.iter_mut().flat_map(|collided| collided.drain(..)) {
+            let transmission = self.transmissions[id.index()].as_ref().expect("frames on the air collide");
+            let links = &self.paths.links[transmission.first_link as usize..transmission.end_link as usize];
+            links.iter().filter(|link| link.receiver == station).for_each(|link| handle(transmission, link));
+        }
+    }
+
     /// Totals over all receivers so far.
     pub fn totals(&self) -> &Totals {
-        &self.totals
+        &self.tally.totals
     }
 }
 

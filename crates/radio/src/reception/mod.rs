@@ -11,7 +11,7 @@ use hopcast_protocols::time::Instant;
 use crate::aggregate::{Mpdu, MpduSet};
 use crate::frame::{Header, StationId};
 use crate::phy::TxVector;
-use crate::transmission::{Totals, TransmissionId};
+use crate::transmission::{Tally, TransmissionId};
 use crate::units::Power;
 use sinr::Content;
 pub use sinr::{Mode, Sinr, default_detection};
@@ -51,6 +51,7 @@ pub enum ReceptionOutcome {
 /// A signal that arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
+    pub(crate) receiver: StationId,
     pub(crate) transmission: TransmissionId,
     pub(crate) power: Power,
     /// Strong enough to be decoded if nothing overlaps.
@@ -110,10 +111,10 @@ impl Receivers {
     }
 
     /// The station starts to transmit.
-    pub(crate) fn on_transmit(&mut self, station: StationId, totals: &mut Totals) {
+    pub(crate) fn on_transmit(&mut self, station: StationId, tally: &mut Tally) {
         match self {
-            Self::Threshold(model, receivers) => receivers[station.0 as usize].on_transmit(model, totals),
-            Self::Sinr(model, receivers) => receivers[station.0 as usize].on_transmit(model, totals),
+            Self::Threshold(model, receivers) => receivers[station.0 as usize].on_transmit(model, station, tally),
+            Self::Sinr(model, receivers) => receivers[station.0 as usize].on_transmit(model, tally),
         }
     }
 
@@ -141,12 +142,12 @@ impl Receivers {
         station: StationId,
         arrival: Arrival,
         content: &Content,
-        totals: &mut Totals,
+        tally: &mut Tally,
     ) -> LeadingEdge {
         match self {
-            Self::Threshold(model, receivers) => receivers[station.0 as usize].on_leading(model, arrival, totals),
+            Self::Threshold(model, receivers) => receivers[station.0 as usize].on_leading(model, arrival, tally),
             Self::Sinr(model, receivers) => {
-                let turns_busy = receivers[station.0 as usize].on_leading(model, arrival, content, totals);
+                let turns_busy = receivers[station.0 as usize].on_leading(model, arrival, content, tally);
                 if turns_busy { LeadingEdge::Busy } else { LeadingEdge::Unnoticed }
             }
         }
@@ -162,7 +163,7 @@ impl Receivers {
         power: Power,
         now: Instant,
         mpdus: Option<(&[Mpdu<P>], &mut MpduSet)>,
-        totals: &mut Totals,
+        tally: &mut Tally,
     ) -> (ReceptionOutcome, bool) {
         match self {
             Self::Threshold(model, receivers) => {
@@ -172,7 +173,7 @@ impl Receivers {
                 receivers[station.0 as usize].on_trailing(model, transmission, power)
             }
             Self::Sinr(model, receivers) => {
-                receivers[station.0 as usize].on_trailing(model, transmission, power, now, mpdus, totals)
+                receivers[station.0 as usize].on_trailing(model, transmission, power, now, mpdus, tally)
             }
         }
     }

@@ -27,8 +27,9 @@ use hopcast_protocols::time::{Duration, Instant};
 use super::{Arrival, ReceptionOutcome};
 use crate::aggregate::{Mpdu, MpduSet, with_subframe};
 use crate::errors::{SuccessCurve, mpdu_survives, survives, thermal_noise};
+use crate::frame::StationId;
 use crate::phy::{ModulationClass, TxVector};
-use crate::transmission::{Totals, TransmissionId};
+use crate::transmission::{Tally, TransmissionId};
 use crate::units::{Decibel, Power, PowerRatio};
 
 /// Reception by signal to interference and noise.
@@ -269,9 +270,11 @@ impl Receiver {
     }
 
     /// The station starts to transmit, and hears nothing.
-    pub(super) fn on_transmit(&mut self, model: &Sinr, totals: &mut Totals) {
+    pub(super) fn on_transmit(&mut self, model: &Sinr, tally: &mut Tally) {
         self.transmitting = true;
-        totals.collisions += u64::from(self.lock.take().is_some());
+        if let Some(lock) = self.lock.take() {
+            tally.collide(StationId(self.station), lock.transmission, true);
+        }
         self.window = Window::CLOSED;
         self.busy = self.energy >= model.carrier_sense_threshold;
     }
@@ -282,23 +285,17 @@ impl Receiver {
 
     /// A signal arrives. Returns whether the medium turns busy.
     #[inline]
-    pub(super) fn on_leading(
-        &mut self,
-        model: &Sinr,
-        arrival: Arrival,
-        content: &Content,
-        totals: &mut Totals,
-    ) -> bool {
+    pub(super) fn on_leading(&mut self, model: &Sinr, arrival: Arrival, content: &Content, tally: &mut Tally) -> bool {
         let was_busy = self.busy || self.transmitting;
-        totals.receptions += u64::from(arrival.power >= model.carrier_sense_threshold);
-        self.advance(model, arrival.now, totals);
+        tally.totals.receptions += u64::from(arrival.power >= model.carrier_sense_threshold);
+        self.advance(model, arrival.now, tally);
         let others = self.energy;
         self.energy = others + arrival.power;
         if let Some(lock) = &mut self.lock {
             lock.disturbed = true;
         }
         if arrival.decodable {
-            self.on_preamble(model, arrival, content, others, totals);
+            self.on_preamble(model, arrival, content, others, tally);
         }
         self.judge(model);
         // A frame that is let go of here may have been all that kept the medium busy: that it is idle is told with the next signal
@@ -315,20 +312,20 @@ impl Receiver {
         power: Power,
         now: Instant,
         mpdus: Option<(&[Mpdu<P>], &mut MpduSet)>,
-        totals: &mut Totals,
+        tally: &mut Tally,
     ) -> (ReceptionOutcome, bool) {
         let was_busy = self.busy;
-        self.advance(model, now, totals);
+        self.advance(model, now, tally);
         self.energy -= power;
         self.judge(model);
         let heard = match &self.lock {
             Some(lock) if lock.transmission == transmission => {
                 let heard = match mpdus {
-                    None => lock.end(model, self.station, totals),
+                    None => lock.end(model, self.station, tally),
                     Some((mpdus, received)) => {
                         let octets = mpdus.iter().map(|mpdu| mpdu.octets);
                         *received = lock.received(&self.pieces, octets, model, self.station);
-                        lock.end_of_mpdus(model, self.station, received, totals)
+                        lock.end_of_mpdus(model, self.station, received, tally)
                     }
                 };
                 self.lock = None;
@@ -341,9 +338,9 @@ impl Receiver {
     }
 
     /// A frame begins that could be received, had the receiver nothing else to do.
-    fn on_preamble(&mut self, model: &Sinr, arrival: Arrival, content: &Content, others: Power, totals: &mut Totals) {
+    fn on_preamble(&mut self, model: &Sinr, arrival: Arrival, content: &Content, others: Power, tally: &mut Tally) {
         if self.transmitting {
-            totals.collisions += 1;
+            tally.collide(arrival.receiver, arrival.transmission, true);
             return;
         }
         let Arrival { transmission, power, now, header_end, .. } = arrival;
@@ -361,7 +358,9 @@ impl Receiver {
             Some(lock) => power > lock.power,
         };
         // Either this frame is not received, or the one that it replaces.
-        totals.collisions += u64::from(self.lock.is_some());
+        if let Some(lock) = &self.lock {
+            tally.collide(arrival.receiver, if is_taken { lock.transmission } else { transmission }, true);
+        }
         if !is_taken {
             return;
         }
@@ -401,24 +400,24 @@ impl Receiver {
     /// Reckons the piece of the frame that has passed since the last change; lets go of one whose preamble was not found or
     /// whose header was not read.
     #[inline]
-    fn advance(&mut self, model: &Sinr, now: Instant, totals: &mut Totals) {
+    fn advance(&mut self, model: &Sinr, now: Instant, tally: &mut Tally) {
         if self.lock.is_some() {
-            self.advance_lock(model, now, totals);
+            self.advance_lock(model, now, tally);
         }
     }
 
     #[inline(never)]
-    fn advance_lock(&mut self, model: &Sinr, now: Instant, totals: &mut Totals) {
+    fn advance_lock(&mut self, model: &Sinr, now: Instant, tally: &mut Tally) {
         let Some(lock) = &mut self.lock else { return };
         if lock.stage != Stage::Synchronised && now >= self.window.end {
             if lock.stage == Stage::Drowned {
-                totals.collisions += 1;
+                tally.collide(StationId(self.station), lock.transmission, true);
                 self.lock = None;
                 return;
             }
             lock.stage = Stage::Synchronised;
             // What is received is sensed, however weak it is.
-            totals.receptions += u64::from(lock.power < model.carrier_sense_threshold);
+            tally.totals.receptions += u64::from(lock.power < model.carrier_sense_threshold);
         }
         lock.advance(&model.modes[lock.mode], self.energy - lock.power, &mut self.pieces, now);
         if lock.header_end > now || lock.is_readable {
@@ -426,7 +425,7 @@ impl Receiver {
         }
         lock.is_readable = survives(model.seed, Purpose::Decoding, lock.key, self.station, lock.ln_header);
         if !lock.is_readable {
-            totals.collisions += u64::from(lock.disturbed);
+            tally.collide(StationId(self.station), lock.transmission, lock.disturbed);
             self.lock = None;
         }
     }
@@ -473,11 +472,11 @@ impl Lock {
 
     /// All bits have passed. One draw decides for header and payload: what is below the chance of both is below that of
     /// the header.
-    fn end(&self, model: &Sinr, station: u32, totals: &mut Totals) -> ReceptionOutcome {
+    fn end(&self, model: &Sinr, station: u32, tally: &mut Tally) -> ReceptionOutcome {
         if survives(model.seed, Purpose::Decoding, self.key, station, self.ln_header + self.ln_payload) {
             return ReceptionOutcome::Frame(self.header_end);
         }
-        totals.collisions += u64::from(self.disturbed);
+        tally.collide(StationId(station), self.transmission, self.disturbed);
         ReceptionOutcome::Error(self.header_end)
     }
 
@@ -514,12 +513,12 @@ impl Lock {
     }
 
     /// The same where MPDUs are decided on one by one.
-    fn end_of_mpdus(&self, model: &Sinr, station: u32, received: &MpduSet, totals: &mut Totals) -> ReceptionOutcome {
+    fn end_of_mpdus(&self, model: &Sinr, station: u32, received: &MpduSet, tally: &mut Tally) -> ReceptionOutcome {
         let has_header = survives(model.seed, Purpose::Decoding, self.key, station, self.ln_header);
         if has_header && !received.is_empty() {
             return ReceptionOutcome::Frame(self.header_end);
         }
-        totals.collisions += u64::from(self.disturbed);
+        tally.collide(StationId(station), self.transmission, self.disturbed);
         ReceptionOutcome::Error(self.header_end)
     }
 }
@@ -563,7 +562,7 @@ mod tests {
         airtime: Duration,
         header: Duration,
         receiver: Receiver,
-        totals: Totals,
+        tally: Tally,
     }
 
     impl Bench {
@@ -582,7 +581,7 @@ mod tests {
                 airtime: vector.airtime(OCTETS),
                 header: vector.header_duration(),
                 receiver: Receiver::new(0),
-                totals: Totals::default(),
+                tally: Tally::default(),
             }
         }
 
@@ -600,13 +599,14 @@ mod tests {
                 heard == ReceptionOutcome::Frame(at(place) + self.header)
             });
             assert_eq!(self.receiver.energy, Power::ZERO);
-            (order, self.totals.collisions)
+            (order, self.tally.totals.collisions)
         }
 
         /// Transmission `id` begins, this many dB above the noise; returns whether the medium turns busy.
         fn begins(&mut self, id: u32, at: Instant, decibels: f64, key: u64) -> bool {
             let power = above_noise(&self.model, decibels);
             let arrival = Arrival {
+                receiver: StationId(self.receiver.station),
                 transmission: TransmissionId::from_index(id),
                 power,
                 decodable: power >= self.model.least_power(self.model.modes[0].vector),
@@ -615,7 +615,7 @@ mod tests {
                 end: at + self.airtime,
             };
             let content = Content { mode: 0, octets: OCTETS, airtime: self.airtime, has_mpdus: false, key };
-            self.receiver.on_leading(&self.model, arrival, &content, &mut self.totals)
+            self.receiver.on_leading(&self.model, arrival, &content, &mut self.tally)
         }
 
         fn ends(&mut self, id: u32, at: Instant, decibels: f64) -> (ReceptionOutcome, bool) {
@@ -626,7 +626,7 @@ mod tests {
                 power,
                 at,
                 None::<(&[Mpdu<()>], _)>,
-                &mut self.totals,
+                &mut self.tally,
             )
         }
     }
@@ -710,14 +710,14 @@ mod tests {
         assert!(!bench.begins(2, us(50), 20.0, 2), "busy already");
         assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Error(us(20)), false));
         assert_eq!(bench.ends(2, us(50) + airtime(), 20.0), (ReceptionOutcome::Noise, true));
-        assert_eq!(bench.totals.collisions, 2);
+        assert_eq!(bench.tally.totals.collisions, 2);
 
         let mut bench = Bench::new();
         bench.begins(1, us(0), 20.0, 1);
         bench.begins(2, us(50), 31.0, 2);
         assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, false));
         assert_eq!(bench.ends(2, us(50) + airtime(), 31.0), (ReceptionOutcome::Frame(us(70)), true));
-        assert_eq!(bench.totals.collisions, 1);
+        assert_eq!(bench.tally.totals.collisions, 1);
     }
 
     /// Two frames of one power that begin in the same slot: neither preamble is found, so no frame in error follows.
@@ -730,7 +730,7 @@ mod tests {
         assert!(bench.receiver.is_busy(), "energy");
         assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, false));
         assert_eq!(bench.ends(2, us(3) + airtime(), 20.0), (ReceptionOutcome::Noise, true));
-        assert_eq!(bench.totals.collisions, 2);
+        assert_eq!(bench.tally.totals.collisions, 2);
     }
 
     /// Eleven chips do not tell preambles of one code apart.
@@ -841,12 +841,12 @@ mod tests {
     fn a_transmitter_hears_nothing() {
         let mut bench = Bench::new();
         bench.begins(1, us(0), 20.0, 1);
-        bench.receiver.on_transmit(&bench.model, &mut bench.totals);
+        bench.receiver.on_transmit(&bench.model, &mut bench.tally);
         bench.begins(2, us(10), 20.0, 2);
         bench.receiver.on_transmitted();
         assert!(bench.receiver.is_busy(), "energy");
         assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, false));
         assert_eq!(bench.ends(2, us(10) + airtime(), 20.0), (ReceptionOutcome::Noise, true));
-        assert_eq!(bench.totals.collisions, 2);
+        assert_eq!(bench.tally.totals.collisions, 2);
     }
 }

@@ -4,8 +4,9 @@
 use hopcast_protocols::time::Instant;
 
 use super::{Arrival, LeadingEdge, ReceptionOutcome};
+use crate::frame::StationId;
 use crate::phy::TxVector;
-use crate::transmission::{Totals, TransmissionId};
+use crate::transmission::{Tally, TransmissionId};
 use crate::units::{Power, PowerRatio};
 
 /// Reception by power alone.
@@ -87,10 +88,10 @@ impl Receiver {
     }
 
     /// The station starts to transmit.
-    pub(super) fn on_transmit(&mut self, model: &Threshold, totals: &mut Totals) {
+    pub(super) fn on_transmit(&mut self, model: &Threshold, station: StationId, tally: &mut Tally) {
         self.transmitting = true;
         if let Some(lock) = &mut self.lock {
-            lock.damage(totals);
+            lock.damage(station, tally);
             if model.rules == Rules::Cumulative {
                 self.lock = None;
                 self.busy = self.energy >= model.carrier_sense_threshold;
@@ -104,20 +105,20 @@ impl Receiver {
 
     /// A signal arrives.
     #[inline(always)]
-    pub(crate) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> LeadingEdge {
+    pub(crate) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, tally: &mut Tally) -> LeadingEdge {
         let was_busy = self.busy || self.transmitting;
         let sensed = arrival.power >= model.carrier_sense_threshold;
         let others = self.energy;
         self.energy = others + arrival.power;
-        totals.receptions += u64::from(sensed);
+        tally.totals.receptions += u64::from(sensed);
         self.busy = match model.rules {
             Rules::Cumulative => {
-                self.on_leading_cumulative(model, arrival, others, totals);
+                self.on_leading_cumulative(model, arrival, others, tally);
                 self.lock.is_some() || self.energy >= model.carrier_sense_threshold
             }
             Rules::PairwiseFirstCome if sensed => {
                 self.signals += 1;
-                if self.on_leading_pairwise(model, arrival, totals) {
+                if self.on_leading_pairwise(model, arrival, tally) {
                     return LeadingEdge::Overcome;
                 }
                 true
@@ -170,14 +171,14 @@ impl Receiver {
         }
     }
 
-    fn on_leading_cumulative(&mut self, model: &Threshold, arrival: Arrival, others: Power, totals: &mut Totals) {
+    fn on_leading_cumulative(&mut self, model: &Threshold, arrival: Arrival, others: Power, tally: &mut Tally) {
         let audible = arrival.decodable && !self.transmitting && model.survives(arrival.power, others);
-        totals.collisions += u64::from(arrival.decodable && !audible);
+        tally.collide(arrival.receiver, arrival.transmission, arrival.decodable && !audible);
         if let Some(lock) = &mut self.lock {
             if model.survives(lock.power, self.energy - lock.power) {
                 return;
             }
-            lock.damage(totals);
+            lock.damage(arrival.receiver, tally);
             if arrival.now < lock.header_end {
                 self.lock = None;
             }
@@ -188,13 +189,13 @@ impl Receiver {
     }
 
     /// Returns whether a frame is being received and survives this one.
-    fn on_leading_pairwise(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> bool {
+    fn on_leading_pairwise(&mut self, model: &Threshold, arrival: Arrival, tally: &mut Tally) -> bool {
         match &mut self.lock {
             Some(lock) => {
-                totals.collisions += u64::from(arrival.decodable);
+                tally.collide(arrival.receiver, arrival.transmission, arrival.decodable);
                 let survives = model.survives(lock.power, arrival.power);
                 if !survives {
-                    lock.damage(totals);
+                    lock.damage(arrival.receiver, tally);
                     if arrival.end > lock.end {
                         // `Mac802_11::collision`.
                         *lock = Lock::new(arrival, true);
@@ -204,7 +205,7 @@ impl Receiver {
             }
             None => {
                 let damaged = self.transmitting || !arrival.decodable;
-                totals.collisions += u64::from(self.transmitting && arrival.decodable);
+                tally.collide(arrival.receiver, arrival.transmission, self.transmitting && arrival.decodable);
                 self.lock = Some(Lock::new(arrival, damaged));
                 false
             }
@@ -218,8 +219,8 @@ impl Lock {
         Self { transmission, power, header_end, end, damaged }
     }
 
-    fn damage(&mut self, totals: &mut Totals) {
-        totals.collisions += u64::from(!self.damaged);
+    fn damage(&mut self, station: StationId, tally: &mut Tally) {
+        tally.collide(station, self.transmission, !self.damaged);
         self.damaged = true;
     }
 }

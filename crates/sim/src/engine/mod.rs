@@ -23,7 +23,9 @@ use core::hint::black_box;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::aggregate::{Body, MpduSet};
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, QueueSpace, StationId};
+use hopcast_radio::mac::{
+    Dcf, DropCause, Frame, FrameKind, Header, Output, Payload, Protection, QueueSpace, StationId,
+};
 use hopcast_radio::medium::{EdgeProgress, Link, Medium, StartedTransmission, Transmission, TransmissionId};
 use hopcast_radio::phy::Phy;
 use hopcast_radio::queue::Reason;
@@ -211,6 +213,23 @@ pub trait Tap<P> {
     fn on_packet(&mut self, _port: Port, _packet: &P, _wire: u32, _now: Instant) {}
 }
 
+/// Sees what happens at stations and interfaces, also where no frame is received.
+pub trait Watch<P: Payload> {
+    /// A station puts the frame with this number on the air.
+    fn on_transmit(&mut self, frame: &Header, packet: Option<&P>, body: Option<&Body<P>>, number: u64, now: Instant);
+    /// A frame has ended at the end of a link, where it was received or not.
+    fn on_end(&mut self, transmission: &Transmission<P>, link: &Link, is_received: bool);
+    /// A frame has collided at the end of a link. The call may come before or after the end of the frame, but at the same instant or
+    /// before.
+    fn on_collision(&mut self, transmission: &Transmission<P>, link: &Link);
+    /// All collisions up to the last [`Self::on_end`] have been reported.
+    fn on_collisions_known(&mut self);
+    /// The state of a station may have changed.
+    fn on_station(&mut self, station: StationId, mac: &Dcf<P>, now: Instant);
+    /// An interface is given a packet, and has this number of packets then.
+    fn on_queued(&mut self, port: Port, receiver: Option<StationId>, packet: &P, queued: usize, now: Instant);
+}
+
 /// A run: hosts with stations on a medium, and wires.
 pub struct Engine<U: Upper> {
     now: Instant,
@@ -236,6 +255,7 @@ pub struct Engine<U: Upper> {
     tells_power: bool,
     upper: U,
     tap: Option<Box<dyn Tap<U::Packet>>>,
+    watch: Option<Box<dyn Watch<U::Packet>>>,
     log: Option<Box<dyn FnMut(Event)>>,
 }
 
@@ -277,6 +297,7 @@ impl<U: Upper> Engine<U> {
             tells_power,
             upper,
             tap: None,
+            watch: None,
             log: None,
         }
     }
@@ -290,6 +311,12 @@ impl<U: Upper> Engine<U> {
     /// Passes every frame to `tap`.
     pub fn set_tap(&mut self, tap: impl Tap<U::Packet> + 'static) {
         self.tap = Some(Box::new(tap));
+    }
+
+    /// Tells `watch` what happens from now on.
+    pub(crate) fn set_watch(&mut self, watch: impl Watch<U::Packet> + 'static) {
+        self.medium.keep_collided();
+        self.watch = Some(Box::new(watch));
     }
 
     /// Passes every event to `log`, in order.
@@ -410,7 +437,7 @@ impl<U: Upper> Engine<U> {
         let id = self.leading.pop();
         let Transmission { frame: Frame { vector, airtime, .. }, number, .. } = *self.medium.transmission(id);
         let bound = self.leading_bound(number).min(after_end);
-        let Self { medium, stations, station_timers, log, .. } = self;
+        let Self { medium, stations, station_timers, log, watch, .. } = self;
         let (mut now, mut events) = (self.now, 0);
         let next = medium.follow_leading(id, bound, |receiver, time, onset| {
             now = time;
@@ -419,11 +446,15 @@ impl<U: Upper> Engine<U> {
                 log(Event { key: Key::new(time, Rank::Leading, number), place: receiver.0 });
             }
             match onset {
-                LeadingEdge::Unnoticed => {}
+                LeadingEdge::Unnoticed => return,
                 LeadingEdge::Busy => turn_busy(stations, station_timers, receiver, time),
                 LeadingEdge::Overcome => stations[receiver.0 as usize].handle_overcome(vector, airtime, time),
             }
+            if let Some(watch) = watch {
+                watch.on_station(receiver, &stations[receiver.0 as usize], time);
+            }
         });
+        self.report_collisions();
         self.now = now;
         self.events += events;
         if let Some(time) = next {
@@ -442,7 +473,7 @@ impl<U: Upper> Engine<U> {
         let mut bound = self.trailing_bound(front.number).min(after_end);
         let number = front.number;
         loop {
-            let Self { medium, stations, station_timers, ports, upper, tap, log, is_unacknowledged, .. } = self;
+            let Self { medium, stations, station_timers, ports, upper, tap, watch, log, is_unacknowledged, .. } = self;
             let (mut now, mut events) = (self.now, 0);
             let passage =
                 medium.follow_trailing(id, &mut front, bound, |transmission, link, time, heard, arrived, idle| {
@@ -454,6 +485,9 @@ impl<U: Upper> Engine<U> {
                     }
                     if *is_unacknowledged && !matches!(heard, ReceptionOutcome::Frame(_)) {
                         report_unheard(upper, ports, transmission, receiver, time);
+                    }
+                    if let Some(watch) = watch {
+                        watch.on_end(transmission, link, matches!(heard, ReceptionOutcome::Frame(_)));
                     }
                     let frame = &transmission.frame;
                     let station = &mut stations[receiver.0 as usize];
@@ -483,6 +517,9 @@ impl<U: Upper> Engine<U> {
                     if idle {
                         station.handle_idle(time);
                     }
+                    if let Some(watch) = watch {
+                        watch.on_station(receiver, station, time);
+                    }
                     if station.has_output() {
                         return None;
                     }
@@ -492,6 +529,7 @@ impl<U: Upper> Engine<U> {
                 });
             self.now = now;
             self.events += events;
+            self.report_collisions();
             match passage {
                 EdgeProgress::Over => break,
                 EdgeProgress::Later(time) => {
@@ -530,6 +568,9 @@ impl<U: Upper> Engine<U> {
         let due = &mut stations[index];
         let busy = due.is_transmitting() && medium.handle_transmitted(station);
         due.handle_timeout(now, || medium.receiving(station, now), busy);
+        if let Some(watch) = &mut self.watch {
+            watch.on_station(station, due, now);
+        }
         if due.has_output() {
             self.settle(station, None, now);
         } else {
@@ -660,7 +701,7 @@ impl<U: Upper> Engine<U> {
 
     /// Moves packets from a host to its interfaces. The stations among them are `touched`, but for the one that is settled now.
     fn settle_host(&mut self, host: usize, settled: Option<StationId>, now: Instant) {
-        let Self { upper, stations, wires, ports, touched, host_timers, .. } = self;
+        let Self { upper, stations, wires, ports, touched, host_timers, watch, .. } = self;
         loop {
             let room = |interface, priority| match ports.attachment(host, interface) {
                 Attachment::Station(station) => stations[station.0 as usize].space(priority),
@@ -670,6 +711,9 @@ impl<U: Upper> Engine<U> {
                 if let Some((interface, protection, phy)) = upper.poll_coexistence(host as u32) {
                     if let Attachment::Station(station) = ports.attachment(host, interface) {
                         stations[station.0 as usize].set_coexistence(protection, phy, now);
+                        if let Some(watch) = &mut *watch {
+                            watch.on_station(station, &stations[station.0 as usize], now);
+                        }
                         touched.push(station);
                     }
                     continue;
@@ -684,17 +728,31 @@ impl<U: Upper> Engine<U> {
             };
             match ports.attachment(host, interface) {
                 Attachment::Station(station) => {
-                    stations[station.0 as usize].handle_packet(receiver, packet, now);
+                    let mac = &mut stations[station.0 as usize];
+                    if let Some(watch) = &mut *watch {
+                        let copy = packet.clone();
+                        mac.handle_packet(receiver, packet, now);
+                        let port = Port { host: host as u32, interface };
+                        watch.on_queued(port, receiver, &copy, mac.queued(), now);
+                        watch.on_station(station, mac, now);
+                    } else {
+                        mac.handle_packet(receiver, packet, now);
+                    }
                     if settled != Some(station) && touched.last() != Some(&station) {
                         touched.push(station);
                     }
                 }
                 Attachment::Wire(wire) => {
                     let index = wire as usize;
+                    let copy = watch.as_ref().map(|_| packet.clone());
                     wires[index].handle_packet(packet, now, |packet, reason| {
                         let loss = if reason == Reason::Full { Loss::QueueFull } else { Loss::QueueManagement };
                         upper.handle_drop(Port { host: host as u32, interface }, packet, None, loss, now);
                     });
+                    if let (Some(watch), Some(copy)) = (&mut *watch, copy) {
+                        let port = Port { host: host as u32, interface };
+                        watch.on_queued(port, None, &copy, wires[index].queued(), now);
+                    }
                     host_timers.set(index, wires[index].poll_timeout());
                 }
             }
@@ -714,8 +772,13 @@ impl<U: Upper> Engine<U> {
                 None => tap.on_frame(station, &header.with_payload(packet.cloned()), now, None),
             }
         }
+        if let Some(watch) = &mut self.watch {
+            let number = self.medium.totals().frames_sent;
+            watch.on_transmit(header, packet, body.map(|body| &**body), number, now);
+        }
         if self.is_unacknowledged && header.receiver.is_some() {
-            return self.transmit_unacknowledged(station, now);
+            self.transmit_unacknowledged(station, now);
+            return self.report_collisions();
         }
         let to = header.receiver;
         let launch = self.medium.transmit(header, packet, body, now);
@@ -725,6 +788,16 @@ impl<U: Upper> Engine<U> {
         }
         if let Some(launch) = launch {
             self.follow(launch);
+        }
+        self.report_collisions();
+    }
+
+    /// Tells who watches of collisions.
+    #[inline]
+    fn report_collisions(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            self.medium.drain_collided(|transmission, link| watch.on_collision(transmission, link));
+            watch.on_collisions_known();
         }
     }
 
@@ -751,6 +824,9 @@ impl<U: Upper> Engine<U> {
     #[inline(always)]
     fn rearm(&mut self, station: StationId) {
         let index = station.0 as usize;
+        if let Some(watch) = &mut self.watch {
+            watch.on_station(station, &self.stations[index], self.now);
+        }
         self.station_timers.set(index, self.stations[index].poll_timeout());
     }
 }

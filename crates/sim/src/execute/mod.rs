@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hopcast_protocols::time::Instant;
 
 use crate::capture::Capture;
+use crate::record::Recording;
 use crate::results::{Meter, Replication, RunResult};
 use crate::run::Simulation;
 use crate::scenario::model::Scenario;
@@ -28,6 +29,8 @@ pub struct Job<'a> {
     pub threads: usize,
     /// Folder for a capture of each node, if wanted; it must exist. See [`Capture::create`] for the names.
     pub captures: Option<&'a Path>,
+    /// Folder for a recording of each replication, if wanted; it must exist. See [`Recording::create`] for the names.
+    pub recordings: Option<&'a Path>,
 }
 
 impl Job<'_> {
@@ -138,6 +141,11 @@ impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
         if let Some(capture) = &capture {
             replication.simulation_mut().set_tap(capture.tap());
         }
+        let recording =
+            self.job.recordings.map(|folder| Recording::create(folder, self.job.scenario, seed)).transpose()?;
+        if let Some(recording) = &recording {
+            recording.attach(replication.simulation_mut());
+        }
         let mut before = Instant::START;
         loop {
             let goes_on = replication.advance();
@@ -145,6 +153,7 @@ impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
             self.control.on_progress(now.saturating_since(before));
             before = now;
             capture.as_ref().map_or(Ok(()), Capture::check)?;
+            recording.as_ref().map_or(Ok(()), |recording| recording.collect(replication.simulation_mut()))?;
             if !goes_on {
                 break;
             }
@@ -154,7 +163,9 @@ impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
         }
         replication.simulation().check().map_err(|error| ExecuteError::Imbalance { seed, error })?;
         capture.map_or(Ok(()), Capture::commit)?;
-        Ok(Some(replication.finish(self.meter.end(mark))))
+        let result = replication.finish(self.meter.end(mark));
+        recording.map_or(Ok(()), |recording| recording.commit(&result))?;
+        Ok(Some(result))
     }
 
     /// The captures of one replication, if they are wanted.

@@ -48,7 +48,7 @@ pub(crate) use socket::tcp::TcpOptions;
 pub(crate) use socket::{ListenOptions, SocketOptions};
 
 use crate::id::{FlowId, NodeId};
-use crate::metrics::{Census, Counters, DropCause, FlowTable};
+use crate::metrics::{Census, Counters, DropCause, Dropped, FlowTable};
 use crate::timers::Timers;
 use app::Program;
 use hopcast_protocols::arp::Config as ArpConfig;
@@ -558,12 +558,34 @@ fn count_drop<'a>(
     link: Option<(NodeId, NodeId)>,
     cx: &mut Context<'_>,
 ) {
+    let packet = packet.into();
     cx.counters[cause] += u64::from(packets);
-    if let Some(packet) = packet.into()
+    note_dropped(packet, packets, cause, link.map(|(_, to)| to), cx);
+    if let Some(packet) = packet
         && let Some(seq) = packet.datagram()
     {
         cx.flows.handle_datagram_dropped(packet.tag.flow, seq, cause, link);
     }
+}
+
+/// Notes dropped packets if a recording wants to know.
+#[inline]
+fn note_dropped(
+    packet: Option<&Packet>,
+    packets: u32,
+    cause: DropCause,
+    neighbour: Option<NodeId>,
+    cx: &mut Context<'_>,
+) {
+    let time = cx.now;
+    cx.flows.note_dropped(packets, |node| Dropped {
+        time,
+        node,
+        neighbour,
+        cause,
+        flow: packet.and_then(Packet::flow_and_number),
+        octets: packet.map_or(0, Packet::octets),
+    });
 }
 
 /// Counts packets that this host itself dropped.

@@ -230,6 +230,11 @@ impl Packet {
         }
     }
 
+    /// The flow that its data or acknowledgement belongs to, and [`Tag::seq`]; `None` for messages of routing protocols.
+    pub(crate) fn flow_and_number(&self) -> Option<(FlowId, u64)> {
+        (self.tag.flow != FlowId::NONE).then_some((self.tag.flow, self.tag.seq))
+    }
+
     /// Identity of the flow for queues that are fair to flows: addresses, protocol and ports (RFC 8290, section 4.1).
     /// Fragments go without the ports, which only the first of them carries, and so stay in order among themselves.
     pub fn flow(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! One flow, measured from the source's writes to the sink's reads.
 
 use super::fec::Repair;
+use super::journal::{Dropped, Journal, Passage};
 use super::playout::Playout;
 use super::{
     Arrival, Census, DropCause, FecSummary, Identified, Jitter, Ledger, Loss, Losses, Monitor, PathState, PlayerSpec,
@@ -58,6 +59,8 @@ pub struct FlowMetrics {
     /// Of those, from the flow's start to its stop.
     counted_bytes: u64,
     stream_written: u64,
+    /// Place in the stream after the last complete write.
+    stream_completed: u64,
     stream_read: u64,
     /// Place in the stream up to which nothing more is waited for, as its connection was given up.
     stream_abandoned: u64,
@@ -74,6 +77,8 @@ pub struct FlowMetrics {
     monitor: Option<Box<Monitor>>,
     repair: Repair,
     series: Series,
+    /// For a recording.
+    passages: Option<Vec<Passage>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +87,7 @@ struct StreamWrite {
     number: u64,
     /// Place in the stream after its last byte.
     end: u64,
+    octets: u32,
     accepted: Instant,
 }
 
@@ -219,6 +225,7 @@ impl FlowMetrics {
             received_bytes: 0,
             counted_bytes: 0,
             stream_written: 0,
+            stream_completed: 0,
             stream_read: 0,
             stream_abandoned: 0,
             source_finished: false,
@@ -232,6 +239,7 @@ impl FlowMetrics {
             playout,
             repair: Repair::default(),
             series,
+            passages: None,
         }
     }
 
@@ -253,6 +261,13 @@ impl FlowMetrics {
     pub fn handle_datagram_sent(&mut self, octets: u32) -> u64 {
         self.sent_bytes += u64::from(octets);
         self.ledger.handle_sent()
+    }
+
+    /// The application's packet `number` has left, if a recording wants to know.
+    pub(crate) fn note_sent(&mut self, number: u64, octets: u32, now: Instant) {
+        if let Some(passages) = &mut self.passages {
+            passages.push(Passage { time: now, number, octets, delay: None });
+        }
     }
 
     /// A datagram or a repair packet, or a part of it, was dropped. Each may be reported many times. Repair packets do
@@ -283,7 +298,7 @@ impl FlowMetrics {
         let is_first = self.ledger.handle_received(seq) == Arrival::First;
         if is_first {
             self.handle_octets(octets, now);
-            self.handle_packet(seq, now.saturating_since(created), now);
+            self.handle_packet(seq, octets, now.saturating_since(created), now);
         }
         is_first
     }
@@ -317,13 +332,17 @@ impl FlowMetrics {
         self.stream_written += u64::from(octets);
         if complete {
             let number = self.written_packets + self.refused_packets;
-            self.writes.push_back(StreamWrite { number, end: self.stream_written, accepted: now });
+            let octets = (self.stream_written - self.stream_completed) as u32;
+            self.writes.push_back(StreamWrite { number, end: self.stream_written, octets, accepted: now });
             self.written_packets += 1;
+            self.stream_completed = self.stream_written;
+            self.note_sent(number, octets, now);
         }
     }
 
     /// The send buffer of the flow's stream refused a packet of an application that does not block.
-    pub(crate) fn handle_stream_refused(&mut self, octets: u32) {
+    pub(crate) fn handle_stream_refused(&mut self, octets: u32, now: Instant) {
+        self.note_sent(self.written_packets + self.refused_packets, octets, now);
         self.sent_bytes += u64::from(octets);
         self.refused_packets += 1;
     }
@@ -336,7 +355,7 @@ impl FlowMetrics {
         while let Some(&write) = self.writes.front().filter(|write| write.end <= self.stream_read) {
             self.writes.pop_front();
             self.read_packets += 1;
-            self.handle_packet(write.number, now.saturating_since(write.accepted), now);
+            self.handle_packet(write.number, write.octets, now.saturating_since(write.accepted), now);
         }
     }
 
@@ -369,6 +388,7 @@ impl FlowMetrics {
     pub(crate) fn handle_stream_renewed(&mut self) {
         self.handle_stream_abandoned();
         (self.stream_written, self.stream_abandoned) = (self.stream_read, self.stream_read);
+        self.stream_completed = self.stream_read;
         self.source_finished = false;
     }
 
@@ -506,7 +526,10 @@ impl FlowMetrics {
     }
 
     /// The sink has read a whole packet, the application's write number `number`.
-    fn handle_packet(&mut self, number: u64, delay: Duration, now: Instant) {
+    fn handle_packet(&mut self, number: u64, octets: u32, delay: Duration, now: Instant) {
+        if let Some(passages) = &mut self.passages {
+            passages.push(Passage { time: now, number, octets, delay: Some(delay) });
+        }
         if let Some(playout) = &mut self.playout {
             playout.handle_write(number, now);
         }
@@ -524,12 +547,50 @@ pub struct FlowTable {
     flows: Vec<FlowMetrics>,
     /// Losses of monitored flows that are not judged yet.
     unjudged: Vec<Unjudged>,
+    /// For a recording.
+    journal: Option<Box<Journal>>,
 }
 
 impl FlowTable {
     /// Flows in the order of their [`FlowId`]s.
     pub fn new(specs: impl IntoIterator<Item = FlowSpec>) -> Self {
-        Self { flows: specs.into_iter().map(FlowMetrics::new).collect(), unjudged: Vec::new() }
+        Self { flows: specs.into_iter().map(FlowMetrics::new).collect(), unjudged: Vec::new(), journal: None }
+    }
+
+    /// Notes what leaves, arrives and is dropped from now on.
+    pub(crate) fn keep_journal(&mut self) {
+        self.flows.iter_mut().for_each(|flow| flow.passages = Some(Vec::new()));
+        self.journal = Some(Box::new(Journal { node: NodeId::ALL, dropped: Vec::new() }));
+    }
+
+    /// The host of `node` acts.
+    #[inline]
+    pub(crate) fn set_acting(&mut self, node: NodeId) {
+        if let Some(journal) = &mut self.journal {
+            journal.node = node;
+        }
+    }
+
+    /// A packet is dropped: fills in the acting node.
+    #[inline]
+    pub(crate) fn note_dropped(&mut self, packets: u32, dropped: impl FnOnce(NodeId) -> Dropped) {
+        if let Some(journal) = &mut self.journal {
+            let dropped = dropped(journal.node);
+            journal.dropped.extend((0..packets).map(|_| dropped));
+        }
+    }
+
+    /// Takes out what has left and arrived, by flow.
+    pub(crate) fn drain_passages(&mut self) -> impl Iterator<Item = (FlowId, Passage)> {
+        let flows = self.flows.iter_mut().zip(0..);
+        flows.flat_map(|(flow, id)| {
+            flow.passages.iter_mut().flat_map(move |all| all.drain(..).map(move |one| (FlowId(id), one)))
+        })
+    }
+
+    /// Takes out what was dropped.
+    pub(crate) fn drain_dropped(&mut self) -> impl Iterator<Item = Dropped> {
+        self.journal.iter_mut().flat_map(|journal| journal.dropped.drain(..))
     }
 
     /// Adds a flow that no scenario has, behind the others.
@@ -555,7 +616,7 @@ impl FlowTable {
 
     /// The receiver of `flow` counts the packets with the numbers `first` to `last` as lost, and identifies these states.
     pub(crate) fn handle_losses(&mut self, flow: FlowId, range: [u64; 2], identified: Identified) {
-        let Self { flows, unjudged } = self;
+        let Self { flows, unjudged, .. } = self;
         if let Some(monitor) = &mut flows[flow.0 as usize].monitor {
             let loss = Loss::Late(identified);
             monitor.on_losses(range, identified, |seq| unjudged.push(Unjudged { flow, seq, loss }));
@@ -751,7 +812,7 @@ mod tests {
     fn what_a_stream_refuses_is_sent_and_lost() {
         let mut flow = flow(0, None);
         flow.handle_stream_written(1000, true, at(1));
-        flow.handle_stream_refused(1000);
+        flow.handle_stream_refused(1000, at(0));
         let summary = flow.summary(at(10_000));
         assert_eq!((summary.sent_packets, summary.lost_packets, summary.loss_ratio), (2, 1, 0.5));
         assert_eq!(summary.sent_bytes, 2000);
@@ -810,7 +871,7 @@ mod tests {
     fn a_stream_is_shown_by_the_numbers_of_its_writes() {
         let mut flow = shown(None);
         flow.handle_stream_written(160, true, at(100));
-        flow.handle_stream_refused(160);
+        flow.handle_stream_refused(160, at(0));
         flow.handle_stream_written(160, true, at(140));
         flow.handle_stream_read(160, at(150));
         assert_eq!(flow.summary(at(155)).player.start_up_s, None);

@@ -13,6 +13,7 @@ pub use conversation::{ConversationRecord, ConversationRecords, RtpRecord};
 pub use conversation::{conversation_series_table, conversation_table, rtp_table};
 pub use cost::{Cost, Meter, Spent};
 pub use output::{OutputError, check_folder, write_tables, write_text};
+pub(crate) use record::protocol;
 pub use record::{Drops, FlowRecord, NodeRecord, Provenance, RadioRecord, Totals};
 pub use replication::Replication;
 pub use series::{QueueSample, RateSample, RunSeries};

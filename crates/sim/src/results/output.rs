@@ -170,6 +170,19 @@ impl Part {
         Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
     }
 
+    /// Opens it again, to read what was written.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub(crate) fn read(&self) -> io::Result<File> {
+        let file = File::open(&self.part)?;
+        if identity(&file)? == self.identity {
+            return Ok(file);
+        }
+        let message = format!("another file has taken the place of {}", self.part.display());
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+    }
+
     /// What went wrong with this file.
     pub(crate) fn error(&self, error: io::Error) -> OutputError {
         OutputError { path: self.path.clone(), error }

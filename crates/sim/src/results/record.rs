@@ -374,7 +374,8 @@ pub(crate) fn node_names(scenario: &Scenario) -> impl Iterator<Item = &String> {
     scenario.groups.iter().flat_map(|group| &group.node_names)
 }
 
-fn protocol(transport: &Transport) -> &'static str {
+/// The name of a flow's protocol.
+pub(crate) fn protocol(transport: &Transport) -> &'static str {
     match transport {
         Transport::Udp => "udp",
         Transport::Tcp(_) => "tcp",

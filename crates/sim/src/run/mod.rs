@@ -17,14 +17,14 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::Dcf;
 use hopcast_radio::propagation::Position;
 
-use crate::engine::{Attachment, Engine, Event, Port, Tap};
+use crate::engine::{Attachment, Engine, Event, Port, Tap, Watch};
 use crate::host::Sdu;
 use crate::host::access::Access;
 use crate::host::card::Cards;
 use crate::host::{Endpoint, Hop, Host, Listener};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::conversation::Conversations;
-use crate::metrics::{Counters, FlowTable};
+use crate::metrics::{Counters, Dropped, FlowTable, Passage};
 use crate::mobility::Motion;
 use crate::scenario::model::Scenario;
 use crate::traffic::{Hosting, TrafficError};
@@ -82,6 +82,27 @@ impl Simulation {
     /// Passes every frame to `tap`.
     pub fn set_tap(&mut self, tap: impl Tap<Rc<Sdu>> + 'static) {
         self.engine.set_tap(tap);
+    }
+
+    /// Tells `watch` what happens at stations and interfaces, and lets hosts and flows note what they send, receive and drop.
+    pub(crate) fn set_watch(&mut self, watch: impl Watch<Rc<Sdu>> + 'static) {
+        self.engine.set_watch(watch);
+        self.engine.upper_mut().flows.keep_journal();
+    }
+
+    /// Takes out what applications have sent and received, after [`Self::set_watch`].
+    pub(crate) fn drain_passages(&mut self) -> impl Iterator<Item = (FlowId, Passage)> {
+        self.engine.upper_mut().flows.drain_passages()
+    }
+
+    /// Takes out what hosts have dropped, after [`Self::set_watch`].
+    pub(crate) fn drain_dropped(&mut self) -> impl Iterator<Item = Dropped> {
+        self.engine.upper_mut().flows.drain_dropped()
+    }
+
+    /// When the oldest frame on the air has left its transmitter.
+    pub(crate) fn earliest_on_air(&self) -> Option<Instant> {
+        self.engine.medium().on_air().map(|transmission| transmission.start).min()
     }
 
     /// Passes every event to `log`, in order.

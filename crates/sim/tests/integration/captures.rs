@@ -18,7 +18,7 @@ use crate::scenarios::{Folder, scenario, string};
 /// Runs `scenario` with captures in `folder`.
 fn capture(scenario: &Scenario, seeds: &[u64], folder: &Folder) -> Vec<RunResult> {
     let mut results = Vec::new();
-    let job = Job { scenario, seeds, threads: 1, captures: Some(folder.path()) };
+    let job = Job { scenario, seeds, threads: 1, captures: Some(folder.path()), recordings: None };
     execute(&job, &Control::new(), &(), |_, result| results.push(result)).unwrap();
     results
 }
@@ -246,7 +246,7 @@ fn a_file_that_gets_no_name_fails_the_run_and_leaves_no_half() {
     let scenario = scenario(&string("20 ms"));
     let folder = Folder::new("capture-failure");
     fs::create_dir_all(folder.path().join("n1.pcapng/in-the-way")).unwrap();
-    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(folder.path()) };
+    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(folder.path()), recordings: None };
     let error = execute(&job, &Control::new(), &(), |_, _| panic!("it failed")).unwrap_err();
     assert!(error.to_string().contains("n1.pcapng: "), "{error}");
     assert!(folder.names().iter().all(|name| !name.contains("part") && name != "n2.pcapng"), "{:?}", folder.names());

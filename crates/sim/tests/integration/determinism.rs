@@ -46,7 +46,7 @@ fn threads_change_no_octet_of_the_result() {
 /// Six replications, in the order of their seeds.
 fn results(scenario: &Scenario, threads: usize) -> Vec<RunResult> {
     let mut results = Vec::new();
-    let job = Job { scenario, seeds: &[9, 4, 5, 6, 7, 8], threads, captures: None };
+    let job = Job { scenario, seeds: &[9, 4, 5, 6, 7, 8], threads, captures: None, recordings: None };
     let control = Control::new();
     let outcome = execute(&job, &control, &(), |place, result| results.push((place, result))).unwrap();
     assert_eq!(outcome, Outcome::Finished);
@@ -133,7 +133,7 @@ fn a_run_is_stopped_while_it_is_set_up() {
 fn a_stopped_execution_hands_over_what_is_finished() {
     let scenario = scenario(&string("300 ms"));
     let control = Control::new();
-    let job = Job { scenario: &scenario, seeds: &[1, 2, 3, 4, 5], threads: 1, captures: None };
+    let job = Job { scenario: &scenario, seeds: &[1, 2, 3, 4, 5], threads: 1, captures: None, recordings: None };
     let mut finished = Vec::new();
     let outcome = execute(&job, &control, &(), |place, _| {
         finished.push(place);

@@ -404,7 +404,7 @@ fn a_capture_has_an_interface_for_each_of_the_node() {
     );
     let folder = Folder::new("capture-interfaces");
     let scenario = scenario(&text);
-    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(folder.path()) };
+    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(folder.path()), recordings: None };
     execute(&job, &Control::new(), &(), |_, _| {}).unwrap();
     let types = |node: &str| {
         let file = File::open(folder.path().join(format!("{node}.pcapng"))).unwrap();

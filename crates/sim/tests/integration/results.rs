@@ -144,7 +144,7 @@ fn a_folder_that_is_not_there_is_named() {
     let nowhere = Folder::new("nowhere").path().join("missing");
     let error = write_tables(&nowhere, &[result(&scenario, 1)]).unwrap_err();
     assert!(error.to_string().contains("missing/flows.parquet: "), "{error}");
-    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(&nowhere) };
+    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(&nowhere), recordings: None };
     let error = execute(&job, &Control::new(), &(), |_, _| panic!("it failed")).unwrap_err();
     assert!(error.to_string().contains("missing/n0.pcapng: "), "{error}");
 }
@@ -153,7 +153,7 @@ fn a_folder_that_is_not_there_is_named() {
 fn a_destination_that_no_radio_could_reach_is_an_error_of_the_first_seed() {
     let text = string("100 ms").replace("[[nodes]]", "[[nodes]]\nname = \"alone\"\nrole = \"wired\"\n[[nodes]]");
     let scenario = scenario(&text.replace("to = \"n2\"", "to = \"alone\""));
-    let job = Job { scenario: &scenario, seeds: &[5, 6, 7], threads: 3, captures: None };
+    let job = Job { scenario: &scenario, seeds: &[5, 6, 7], threads: 3, captures: None, recordings: None };
     let error = execute(&job, &Control::new(), &(), |_, _| panic!("it failed")).unwrap_err();
     let ExecuteError::Traffic { seed: 5, error } = error else { panic!("{error}") };
     assert_eq!(

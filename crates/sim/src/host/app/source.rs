@@ -168,6 +168,7 @@ impl Source {
             let expires = self.application.expires();
             self.application.handle_written(cx.now);
             let seq = cx.flows[flow].handle_datagram_sent(octets);
+            cx.flows[flow].note_sent(seq, octets, cx.now);
             let unit = Unit { seq, created: cx.now, expires, octets, coded: None };
             match &mut self.protection {
                 Some(protection) => protection.protect(unit, cx.now),
@@ -194,7 +195,7 @@ impl Source {
                     let taken = stack.write(self.socket, octets, cx.now);
                     flow.handle_stream_written(taken, taken == octets, cx.now);
                 } else {
-                    flow.handle_stream_refused(octets);
+                    flow.handle_stream_refused(octets, cx.now);
                 }
                 return Attempt::Wrote;
             }

@@ -7,7 +7,7 @@ pub(in crate::host) mod router;
 pub(in crate::host) mod routes;
 
 use crate::host::packet::{Body, Coded, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, Tag};
-use crate::host::{Context, Hop, Neighbour, Sdu, Slot, Stack, Transmit, count_host_drop};
+use crate::host::{Context, Hop, Neighbour, Sdu, Slot, Stack, Transmit, count_host_drop, note_dropped};
 use crate::id::NodeId;
 use crate::metrics::DropCause;
 use fragment::Fragments;
@@ -212,6 +212,7 @@ fn count_fragments_drop(sample: &Packet, packets: u32, cause: DropCause, cx: &mu
     if cause == DropCause::DuplicateFragment {
         cx.counters.host_dropped += u64::from(packets);
         cx.counters[cause] += u64::from(packets);
+        note_dropped(Some(sample), packets, cause, None, cx);
     } else {
         count_host_drop(sample, packets, cause, cx);
     }

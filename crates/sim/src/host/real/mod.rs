@@ -89,6 +89,7 @@ impl Host {
         if let Some((_, octets)) = packet.begun_datagram() {
             packet.tag.flow = flow;
             packet.tag.seq = cx.flows[flow].handle_datagram_sent(octets);
+            cx.flows[flow].note_sent(packet.tag.seq, octets, cx.now);
         }
     }
 }

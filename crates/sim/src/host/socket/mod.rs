@@ -20,7 +20,7 @@ use super::packet::{Body, Coded, Packet, Tag};
 use super::{Context, Endpoint, Slot, Stack, count_host_drop};
 use crate::host::packet::{DCCP, TCP, UDP};
 use crate::id::FlowId;
-use crate::metrics::DropCause;
+use crate::metrics::{DropCause, Dropped};
 use dccp::DccpOptions;
 use hopcast_protocols::time::Instant;
 use ports::MAX_SOCKETS;
@@ -190,6 +190,15 @@ impl From<SocketOptions> for ListenOptions {
 
 /// Counts a datagram of this host, of this number of `packets`, that its socket never sent: the send buffer has no room for it.
 fn count_refused(flow: FlowId, seq: u64, packets: u32, cx: &mut Context<'_>) {
+    let time = cx.now;
+    cx.flows.note_dropped(packets, |node| Dropped {
+        time,
+        node,
+        neighbour: None,
+        cause: DropCause::SendBufferFull,
+        flow: Some((flow, seq)),
+        octets: 0,
+    });
     let packets = u64::from(packets);
     cx.counters.originated += packets;
     cx.counters.host_dropped += packets;

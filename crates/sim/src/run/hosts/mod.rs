@@ -56,6 +56,7 @@ impl Hosts {
     fn at(&mut self, host: u32, now: Instant) -> (&mut Host, Context<'_>) {
         let index = host as usize;
         let Self { hosts, counters, flows, pool, .. } = self;
+        flows.set_acting(NodeId(host));
         let context = Context { now, flows, counters: &mut counters[index], pool };
         (&mut hosts[index], context)
     }
@@ -279,6 +280,7 @@ impl Upper for Hosts {
         }
         let index = host as usize;
         let Self { hosts, counters, flows, pool, accesses, cards, .. } = self;
+        flows.set_acting(NodeId(host));
         let mut context = Context { now, flows, counters: &mut counters[index], pool };
         let host = &mut hosts[index];
         let access = accesses.get_mut(index).and_then(Option::as_mut);

@@ -1,0 +1,44 @@
+//! Journals of packets for recordings: what counters count, one by one.
+
+use hopcast_protocols::time::{Duration, Instant};
+
+use super::DropCause;
+use crate::id::{FlowId, NodeId};
+
+/// A packet of an application has left or arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Passage {
+    /// When.
+    pub(crate) time: Instant,
+    /// Its number in the flow.
+    pub(crate) number: u64,
+    /// Its bytes, without headers.
+    pub(crate) octets: u32,
+    /// Its delay at its arrival; `None`: it has left.
+    pub(crate) delay: Option<Duration>,
+}
+
+/// A node has dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dropped {
+    /// When.
+    pub(crate) time: Instant,
+    /// The node.
+    pub(crate) node: NodeId,
+    /// The neighbour for which an interface gave it up.
+    pub(crate) neighbour: Option<NodeId>,
+    /// Why.
+    pub(crate) cause: DropCause,
+    /// The flow of its data or acknowledgement, and the number of its datagram.
+    pub(crate) flow: Option<(FlowId, u64)>,
+    /// Its bytes with the IP header; zero if it is not an IP packet.
+    pub(crate) octets: u32,
+}
+
+/// Drops that have not been taken out.
+#[derive(Clone, Debug)]
+pub(crate) struct Journal {
+    /// The node that acts.
+    pub(crate) node: NodeId,
+    pub(crate) dropped: Vec<Dropped>,
+}

@@ -1,0 +1,93 @@
+//! Writes events in the order of their times, in bounded memory.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use hopcast_protocols::time::Instant;
+
+use super::event::Event;
+
+/// Puts events in order and writes them. An event such as a reception is known only when it ends, after others that began
+/// later; it waits here until no earlier one can come.
+#[derive(Debug)]
+pub struct EventWriter<W> {
+    output: W,
+    /// By time, then in the order of their arrival.
+    waiting: BTreeMap<(Instant, u64), Event>,
+    arrived: u64,
+    written: u64,
+}
+
+impl<W: Write> EventWriter<W> {
+    /// One that writes to `output`, which should be buffered.
+    pub fn new(output: W) -> Self {
+        Self { output, waiting: BTreeMap::new(), arrived: 0, written: 0 }
+    }
+
+    /// Takes an event, whose time must not be before the last [`Self::release`].
+    pub fn push(&mut self, event: Event) {
+        self.waiting.insert((event.time, self.arrived), event);
+        self.arrived += 1;
+    }
+
+    /// Writes all events before `time`: none that is to come begins before it.
+    ///
+    /// # Errors
+    /// Errors of the output.
+    pub fn release(&mut self, time: Instant) -> io::Result<()> {
+        while let Some(first) = self.waiting.first_entry().filter(|entry| entry.key().0 < time) {
+            self.output.write_all(&first.remove().to_bytes())?;
+            self.written += 1;
+        }
+        Ok(())
+    }
+
+    /// Writes the rest, and returns the output with the number of events.
+    ///
+    /// # Errors
+    /// Errors of the output.
+    pub fn finish(mut self) -> io::Result<(W, u64)> {
+        for event in core::mem::take(&mut self.waiting).into_values() {
+            self.output.write_all(&event.to_bytes())?;
+            self.written += 1;
+        }
+        self.output.flush()?;
+        Ok((self.output, self.written))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcast_protocols::time::Duration;
+
+    use super::super::event::Kind;
+    use super::*;
+
+    fn event(time: u64, value: i32) -> Event {
+        Event {
+            time: Instant::from_nanos(time),
+            duration: Duration::ZERO,
+            node: 0,
+            peer: Event::NO_INDEX,
+            kind: Kind::Send,
+            code: 0,
+            flow: 0,
+            size: 0,
+            frame: Event::NO_FRAME,
+            value,
+        }
+    }
+
+    #[test]
+    fn events_are_written_by_time_and_then_as_they_came() {
+        let mut writer = EventWriter::new(Vec::new());
+        for (time, value) in [(5, 0), (3, 1), (5, 2), (4, 3)] {
+            writer.push(event(time, value));
+        }
+        writer.release(Instant::from_nanos(5)).expect("memory takes it");
+        assert_eq!(writer.output.len(), 2 * Event::LENGTH, "only those before the instant");
+        let (bytes, count) = writer.finish().expect("memory takes it");
+        let values: Vec<u8> = bytes.chunks(Event::LENGTH).map(|record| record[28]).collect();
+        assert_eq!((values, count), (vec![1, 3, 0, 2], 4));
+    }
+}
