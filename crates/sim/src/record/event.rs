@@ -5,7 +5,7 @@ use hopcast_protocols::time::{Duration, Instant};
 /// Kind of an event. The discriminant is its number in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub(super) enum Kind {
     /// A frame on the air, at its transmitter.
     Transmit,
     /// A frame decoded at a node.
@@ -36,7 +36,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Transmit,
         Self::Receive,
         Self::Collision,
@@ -53,7 +53,7 @@ impl Kind {
     ];
 
     /// The stable name in recordings.
-    pub const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Transmit => "transmit",
             Self::Receive => "receive",
@@ -74,39 +74,39 @@ impl Kind {
 
 /// Something that happened at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub(super) struct Event {
     /// When it began.
-    pub time: Instant,
+    pub(super) time: Instant,
     /// How long it took; zero for an instant. Files hold at most 4.29 s.
-    pub duration: Duration,
+    pub(super) duration: Duration,
     /// Index of the node.
-    pub node: u16,
+    pub(super) node: u16,
     /// Index of the other node; [`Self::NO_INDEX`]: none, or all.
-    pub peer: u16,
+    pub(super) peer: u16,
     /// What happened.
-    pub kind: Kind,
+    pub(super) kind: Kind,
     /// Type of the frame, or cause of the drop.
-    pub code: u8,
+    pub(super) code: u8,
     /// Index of the flow, or [`Self::NO_INDEX`].
-    pub flow: u16,
+    pub(super) flow: u16,
     /// Size in bytes.
-    pub size: u32,
+    pub(super) size: u32,
     /// Number of the transmission, the same in its receptions; [`Self::NO_FRAME`]: none.
-    pub frame: u32,
+    pub(super) frame: u32,
     /// Meaning by kind.
-    pub value: i32,
+    pub(super) value: i32,
 }
 
 impl Event {
     /// Bytes of a record.
-    pub const LENGTH: usize = 32;
+    pub(super) const LENGTH: usize = 32;
     /// No node, or no flow.
-    pub const NO_INDEX: u16 = u16::MAX;
+    pub(super) const NO_INDEX: u16 = u16::MAX;
     /// No transmission.
-    pub const NO_FRAME: u32 = u32::MAX;
+    pub(super) const NO_FRAME: u32 = u32::MAX;
 
     /// The event of a record; `None` if its kind is unknown.
-    pub fn from_bytes(bytes: &[u8; Self::LENGTH]) -> Option<Self> {
+    pub(super) fn from_bytes(bytes: &[u8; Self::LENGTH]) -> Option<Self> {
         let two = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let four = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         Some(Self {
@@ -124,7 +124,7 @@ impl Event {
     }
 
     /// The record in files.
-    pub fn to_bytes(self) -> [u8; Self::LENGTH] {
+    pub(super) fn to_bytes(self) -> [u8; Self::LENGTH] {
         let duration = u32::try_from(self.duration.as_nanos()).unwrap_or(u32::MAX);
         let mut bytes = [0; Self::LENGTH];
         bytes[0..8].copy_from_slice(&self.time.as_nanos().to_le_bytes());

@@ -16,18 +16,18 @@ const FINEST_BYTES: u64 = 48_000_000;
 
 /// One level in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Level {
+pub(super) struct Level {
     /// Width of a bin, ns.
-    pub bin_ns: u64,
+    pub(super) bin_ns: u64,
     /// Number of bins.
-    pub bins: u64,
+    pub(super) bins: u64,
     /// Offset in the file, bytes.
-    pub offset: u64,
+    pub(super) offset: u64,
 }
 
 /// Sums up time by node, bin and class.
 #[derive(Debug)]
-pub struct Levels {
+pub(super) struct Levels {
     nodes: u64,
     bin_ns: u64,
     bins: u64,
@@ -37,7 +37,7 @@ pub struct Levels {
 
 impl Levels {
     /// Levels for `events` events in `duration_ns` at this number of nodes.
-    pub fn new(nodes: usize, duration_ns: u64, events: u64) -> Self {
+    pub(super) fn new(nodes: usize, duration_ns: u64, events: u64) -> Self {
         let nodes = nodes as u64;
         let wanted = (duration_ns / events.max(1)).saturating_mul(EVENTS_PER_BIN);
         let mut bin_ns = wanted.clamp(1, 1 << 62).next_power_of_two();
@@ -50,7 +50,7 @@ impl Levels {
     }
 
     /// Adds an event; what reaches beyond the end of the run doesn't count.
-    pub fn add(&mut self, event: &Event) {
+    pub(super) fn add(&mut self, event: &Event) {
         let Some(class) = CLASSES.iter().position(|&kind| kind == event.kind) else { return };
         if u64::from(event.node) >= self.nodes {
             return;
@@ -67,7 +67,7 @@ impl Levels {
     }
 
     /// The file, with its levels from the finest to the coarsest.
-    pub fn finish(mut self) -> (Vec<u8>, Vec<Level>) {
+    pub(super) fn finish(mut self) -> (Vec<u8>, Vec<Level>) {
         let (mut bytes, mut levels) = (Vec::new(), Vec::new());
         loop {
             levels.push(Level { bin_ns: self.bin_ns, bins: self.bins, offset: bytes.len() as u64 });

@@ -17,9 +17,9 @@ use crate::id::NodeId;
 use crate::layout;
 use crate::metrics::DropCause;
 use crate::results::output::{Part, commit_all};
-use crate::results::{OutputError, RunResult};
+use crate::results::{OutputError, RunResult, node_names, protocol};
 use crate::run::Simulation;
-use crate::scenario::model::{Scenario, WiredLink};
+use crate::scenario::model::{Flow, Scenario, WiredLink};
 
 /// Version of the format.
 const FORMAT: u32 = 1;
@@ -182,13 +182,12 @@ impl<'a> Recording<'a> {
     ) -> Value {
         let Self { scenario, seed, .. } = *self;
         let mut motion = layout::motion(scenario, seed);
-        let names = scenario.groups.iter().flat_map(|group| &group.node_names);
         let node = |(name, node): (&String, u32)| {
             let at = motion.position(NodeId(node), Instant::START);
             json!({ "name": name, "x": at.x, "y": at.y })
         };
-        let flow = |flow: &crate::scenario::model::Flow| {
-            let protocol = crate::results::protocol(&flow.transport);
+        let flow = |flow: &Flow| {
+            let protocol = protocol(&flow.transport);
             json!({ "name": flow.name, "from": flow.from.0, "to": flow.to.0, "protocol": protocol })
         };
         let link = |link: &WiredLink| link.between.map(|node| node.0);
@@ -201,7 +200,7 @@ impl<'a> Recording<'a> {
             "scenario": scenario.name,
             "seed": seed,
             "duration_ns": scenario.duration.as_nanos(),
-            "nodes": names.zip(0..).map(node).collect::<Vec<_>>(),
+            "nodes": node_names(scenario).zip(0..).map(node).collect::<Vec<_>>(),
             "area": area,
             "flows": scenario.flows.iter().map(flow).collect::<Vec<_>>(),
             "links": scenario.links.iter().map(link).collect::<Vec<_>>(),

@@ -11,11 +11,11 @@ type Reading = fn(&Sample, Instant) -> Option<f64>;
 
 /// Name, unit, panel and reading of the series of a flow.
 const OF_FLOWS: [(&str, &str, &str, Reading); 7] = [
-    ("rate", "bit/s", "rate", |sample, start| {
+    ("rate", "b/s", "rate", |sample, start| {
         let time = sample.time.saturating_since(start).as_secs_f64();
         (time > 0.0).then(|| sample.received_bytes as f64 * 8.0 / time)
     }),
-    ("target rate", "bit/s", "rate", |sample, _| sample.control.map(|control| control.rate)),
+    ("target rate", "b/s", "rate", |sample, _| sample.control.map(|control| control.rate)),
     ("cwnd", "B", "window", |sample, _| nonzero(sample.cwnd)),
     ("ssthresh", "B", "window", |sample, _| nonzero(sample.ssthresh)),
     ("delay", "s", "delay", |sample, _| {
@@ -55,7 +55,7 @@ pub(super) fn samples(result: &RunResult) -> (Value, Vec<u8>) {
         let rates = series.rates.iter().filter(|sample| sample.node.0 == node);
         let rates = rates
             .map(|sample| (series.times[sample.time as usize], f64::from(sample.rate.data_rate().as_kbps()) * 1e3));
-        all.push((about("data rate", "bit/s", "data rate"), rates.collect()));
+        all.push((about("data rate", "b/s", "data rate"), rates.collect()));
     }
     all.retain(|(_, values)| !values.is_empty());
     let mut samples: Vec<(Instant, u32, f64)> = Vec::new();

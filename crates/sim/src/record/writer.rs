@@ -10,7 +10,7 @@ use super::event::Event;
 /// Puts events in order and writes them. An event such as a reception is known only when it ends, after others that began
 /// later; it waits here until no earlier one can come.
 #[derive(Debug)]
-pub struct EventWriter<W> {
+pub(super) struct EventWriter<W> {
     output: W,
     /// By time, then in the order of their arrival.
     waiting: BTreeMap<(Instant, u64), Event>,
@@ -20,12 +20,12 @@ pub struct EventWriter<W> {
 
 impl<W: Write> EventWriter<W> {
     /// One that writes to `output`, which should be buffered.
-    pub fn new(output: W) -> Self {
+    pub(super) fn new(output: W) -> Self {
         Self { output, waiting: BTreeMap::new(), arrived: 0, written: 0 }
     }
 
     /// Takes an event, whose time must not be before the last [`Self::release`].
-    pub fn push(&mut self, event: Event) {
+    pub(super) fn push(&mut self, event: Event) {
         self.waiting.insert((event.time, self.arrived), event);
         self.arrived += 1;
     }
@@ -34,7 +34,7 @@ impl<W: Write> EventWriter<W> {
     ///
     /// # Errors
     /// Errors of the output.
-    pub fn release(&mut self, time: Instant) -> io::Result<()> {
+    pub(super) fn release(&mut self, time: Instant) -> io::Result<()> {
         while let Some(first) = self.waiting.first_entry().filter(|entry| entry.key().0 < time) {
             self.output.write_all(&first.remove().to_bytes())?;
             self.written += 1;
@@ -46,7 +46,7 @@ impl<W: Write> EventWriter<W> {
     ///
     /// # Errors
     /// Errors of the output.
-    pub fn finish(mut self) -> io::Result<(W, u64)> {
+    pub(super) fn finish(mut self) -> io::Result<(W, u64)> {
         for event in core::mem::take(&mut self.waiting).into_values() {
             self.output.write_all(&event.to_bytes())?;
             self.written += 1;

@@ -162,12 +162,7 @@ impl Part {
     /// # Errors
     /// Errors of the system; `PermissionDenied` if another file has taken its name.
     pub(crate) fn append(&self) -> io::Result<File> {
-        let file = OpenOptions::new().append(true).open(&self.part)?;
-        if identity(&file)? == self.identity {
-            return Ok(file);
-        }
-        let message = format!("another file has taken the place of {}", self.part.display());
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+        self.open(OpenOptions::new().append(true))
     }
 
     /// Opens it again, to read what was written.
@@ -175,7 +170,12 @@ impl Part {
     /// # Errors
     /// As [`Self::append`].
     pub(crate) fn read(&self) -> io::Result<File> {
-        let file = File::open(&self.part)?;
+        self.open(OpenOptions::new().read(true))
+    }
+
+    /// Opens it again, unless another file has taken its name.
+    fn open(&self, options: &OpenOptions) -> io::Result<File> {
+        let file = options.open(&self.part)?;
         if identity(&file)? == self.identity {
             return Ok(file);
         }

@@ -183,7 +183,7 @@ impl Channel {
                     let power = model.received_power(self.ends[from as usize].sent, here, there);
                     self.weakened(from, to, power, |power| {
                         let power = shadowing.as_ref().map_or(power, |shadowing| shadowed(shadowing, power));
-                        walls.as_ref().map_or(power, |walls| power.scaled(walls.gain(here, there)))
+                        behind(walls.as_ref(), power, here, there)
                     })
                 }
             }
@@ -210,9 +210,8 @@ impl Channel {
                 }
                 for ((&to, &there), power) in ends.zip(powers) {
                     *power = self.weakened(from, to, *power, |power| {
-                        let gain = |power: Power, shadowing: &LinkShadowing| power.scaled(shadowing.gain(here, there));
-                        let power = shadowing.as_ref().map_or(power, |shadowing| gain(power, shadowing));
-                        walls.as_ref().map_or(power, |walls| power.scaled(walls.gain(here, there)))
+                        let gain = shadowing.as_ref().map(|shadowing| shadowing.gain(here, there));
+                        behind(walls.as_ref(), gain.map_or(power, |gain| power.scaled(gain)), here, there)
                     });
                 }
             }
@@ -271,4 +270,9 @@ impl Channel {
         let channels = offset / self.spacing;
         Some(if channels <= 1.0 { adjacent * channels } else { adjacent + NONADJACENT * (channels - 1.0).min(1.0) })
     }
+}
+
+/// What walls leave of a power between two places.
+fn behind(walls: Option<&Walls>, power: Power, here: Position, there: Position) -> Power {
+    walls.map_or(power, |walls| power.scaled(walls.gain(here, there)))
 }

@@ -12,9 +12,8 @@ use crate::scenario::model::{Dccp, Flow, Rtp, Tcp, Transport};
 use hopcast_protocols::application::{Application, Encoder};
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::Duration;
-use hopcast_protocols::transport::dccp::Congestion;
 use hopcast_protocols::transport::media;
-use hopcast_protocols::transport::{adtfrc, dccp, rtp, tcp};
+use hopcast_protocols::transport::{dccp, rtp, tcp};
 use hopcast_wire::ipv4::Protocol;
 
 /// One flow to be set up.
@@ -154,8 +153,7 @@ fn dccp_config(dccp: &Dccp, application: &dyn Application, is_protected: bool, s
     let default = dccp::Config::default();
     let largest = application.largest_write() + if is_protected { FEC_SOURCE_TRAILER } else { 0 };
     let mut congestion = dccp.congestion;
-    let (Congestion::Tfrc(tfrc) | Congestion::Adtfrc(adtfrc::Config { tfrc, .. })) = &mut congestion;
-    tfrc.segment = largest;
+    congestion.tfrc_mut().segment = largest;
     let queue = match application.is_blocking() {
         true => default.queue,
         false => default.queue.max((socket_buffer / largest.max(1)) as usize),
