@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopcast.view.folder import Folder, find
+from hopcast.view.folder import EVENT, NO_FRAME, NO_VALUE, Folder, find
 
 if TYPE_CHECKING:
     import numpy
     import polars
-
-NONE16, NONE32, NO_VALUE = 0xFFFF, 0xFFFFFFFF, -(2**31)
 
 
 @dataclass(frozen=True)
@@ -49,22 +47,10 @@ class Recording:
         """
         import polars as pl
 
-        record = [
-            ("time_ns", "<u8"),
-            ("duration_ns", "<u4"),
-            ("node", "<u2"),
-            ("peer", "<u2"),
-            ("kind", "u1"),
-            ("code", "u1"),
-            ("flow", "<u2"),
-            ("size_bytes", "<u4"),
-            ("frame", "<u4"),
-            ("value", "<i4"),
-        ]
-        raw = self._table("events.bin", record)
+        raw = self._table("events.bin", EVENT)
 
         def named(column: str, names: list[str]) -> pl.Expr:
-            # Beyond the names there is none: no node, or no flow.
+            # A number without a name stands for no node or no flow.
             return (
                 pl.col(column)
                 .cast(pl.UInt32)
@@ -84,7 +70,7 @@ class Recording:
             named("kind", about["kinds"]),
             named("flow", [flow["name"] for flow in about["flows"]]),
             "size_bytes",
-            pl.when(pl.col("frame") != NONE32).then("frame").alias("frame"),
+            pl.when(pl.col("frame") != NO_FRAME).then("frame").alias("frame"),
             pl.when(pl.col("value") != NO_VALUE).then("value").alias("value"),
         ).select(
             "time_ns",
@@ -104,7 +90,7 @@ class Recording:
         """Values of series: `time_ns`, `series`, `flow`, `node`, `unit`, `value`."""
         import polars as pl
 
-        raw = self._table("samples.bin", [("time_ns", "<u8"), ("series", "<u4"), ("zero", "<u4"), ("value", "<f8")])
+        raw = self._table("samples.bin", (("time_ns", "<u8"), ("series", "<u4"), ("zero", "<u4"), ("value", "<f8")))
         nodes = [node["name"] for node in self.about["nodes"]]
         flows = [flow["name"] for flow in self.about["flows"]]
 
@@ -124,16 +110,16 @@ class Recording:
         """Positions of nodes that move: `time_ns`, `node`, `x_m`, `y_m`, with straight lines between them."""
         import polars as pl
 
-        record = [("time_ns", "<u8"), ("node", "<u4"), ("zero", "<u4"), ("x_m", "<f4"), ("y_m", "<f4")]
+        record = (("time_ns", "<u8"), ("node", "<u4"), ("zero", "<u4"), ("x_m", "<f4"), ("y_m", "<f4"))
         names = dict(enumerate(node["name"] for node in self.about["nodes"]))
         node = pl.col("node").replace_strict(names, default=None, return_dtype=pl.String)
         return self._table("positions.bin", record).select("time_ns", node, "x_m", "y_m")
 
-    def _table(self, name: str, record: list[tuple[str, str]]) -> polars.DataFrame:
+    def _table(self, name: str, record: tuple[tuple[str, str], ...]) -> polars.DataFrame:
         import numpy as np
         import polars as pl
 
-        dtype: numpy.dtype[Any] = np.dtype(record)
+        dtype: numpy.dtype[Any] = np.dtype(list(record))
         path = self.path / name
         whole = path.stat().st_size // dtype.itemsize
         array = np.fromfile(path, dtype, whole)

@@ -175,7 +175,6 @@ def test_a_range_has_no_power_that_obstacles_could_weaken() -> None:
 
 
 def test_a_node_must_begin_on_a_street() -> None:
-    scenario = streets()
     placed = {"shape": "points", "at": [[0, 0], [50, 100]]}
     mobility = {
         "model": "streets",
@@ -189,4 +188,3 @@ def test_a_node_must_begin_on_a_street() -> None:
     placed["at"] = [[0, 0], [50, 90]]
     with pytest.raises(ScenarioError, match=r"n1 at \(50, 90\) m is on no street"):
         pair(nodes=[cast(Any, node)])
-    assert scenario.set("seed", 2)

@@ -24,7 +24,7 @@ def command(folder: str, out: str | None, seed: int | None, perfetto: str | None
 
     Without --out and --perfetto hopcast serves the page on this machine alone, until it is interrupted.
     """
-    from hopcast.view import NothingToView, TooLarge, find, write_page, write_perfetto
+    from hopcast.view import NothingToView, Server, TooLarge, find, write_page, write_perfetto
 
     try:
         recording, seeds = find(folder, seed)
@@ -39,8 +39,6 @@ def command(folder: str, out: str | None, seed: int | None, perfetto: str | None
     except (NothingToView, TooLarge) as error:
         raise click.UsageError(str(error)) from None
     if out is None and perfetto is None:
-        from hopcast.view import Server
-
         with Server(recording) as server:
             click.echo(f"{server.address} shows the recording until you interrupt this command.")
             sys.stdout.flush()

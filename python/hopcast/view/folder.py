@@ -11,7 +11,22 @@ from typing import Any
 DESCRIPTION = "recording.json"
 PARTS = ("events.bin", "samples.bin", "positions.bin", "levels.bin")
 FORMAT = 1
+EVENT = (
+    ("time_ns", "<u8"),
+    ("duration_ns", "<u4"),
+    ("node", "<u2"),
+    ("peer", "<u2"),
+    ("kind", "u1"),
+    ("code", "u1"),
+    ("flow", "<u2"),
+    ("size_bytes", "<u4"),
+    ("frame", "<u4"),
+    ("value", "<i4"),
+)
+"""The fields of a record of `events.bin`, as NumPy names their types."""
 EVENT_BYTES = 32
+NO_INDEX, NO_FRAME, NO_VALUE = 0xFFFF, 0xFFFFFFFF, -(2**31)
+"""No node or flow, no transmission, no value."""
 
 
 class NothingToView(Exception):
@@ -44,11 +59,10 @@ def find(folder: str | os.PathLike[str], seed: int | None = None) -> tuple[Folde
     path = Path(folder)
     if not path.is_dir():
         raise NothingToView(f"{path}: there is no such folder")
-    places = [path] if (path / DESCRIPTION).is_file() else sorted((path / "recording").glob(f"*/{DESCRIPTION}"))
-    if not places:
+    described = [path / DESCRIPTION, *(path / "recording").glob(f"*/{DESCRIPTION}")]
+    found = sorted((_read(file.parent) for file in described if file.is_file()), key=lambda one: one.seed)
+    if not found:
         raise NothingToView(f"{path} holds no recording: run the scenario again with --record")
-    found = [_read(place if place.is_dir() else place.parent) for place in places]
-    found.sort(key=lambda recording: recording.seed)
     seeds = [recording.seed for recording in found]
     if seed is None:
         return found[0], seeds

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 from collections.abc import Iterator
 from typing import IO, Any
 
 from hopcast.output import write
-from hopcast.view.folder import EVENT_BYTES, Folder
+from hopcast.view.folder import EVENT, EVENT_BYTES, NO_FRAME, NO_INDEX, NO_VALUE, Folder
 
-RECORD = struct.Struct("<QIHHBBHIIi")
-NONE16, NONE32 = 0xFFFF, 0xFFFFFFFF
 THREADS = ("air", "NAV", "backoff", "carrier sense", "packets")
 THREAD_OF = {
     "nav": 1,
@@ -30,7 +27,6 @@ THREAD_OF = {
 }
 """By kind; all others are on the air."""
 FATES = ("on time", "late", "lost")
-NO_SINR = -(2**31)
 
 
 def write_perfetto(recording: Folder, target: str | os.PathLike[str]) -> None:
@@ -46,14 +42,17 @@ def write_perfetto(recording: Folder, target: str | os.PathLike[str]) -> None:
 
 
 def _events(recording: Folder) -> Iterator[dict[str, Any]]:
+    import numpy as np
+
+    record_type = np.dtype(list(EVENT))
     for number, node in enumerate(recording.about["nodes"]):
         yield {"ph": "M", "name": "process_name", "pid": number + 1, "args": {"name": node["name"]}}
         for thread, name in enumerate(THREADS):
             yield {"ph": "M", "name": "thread_name", "pid": number + 1, "tid": thread, "args": {"name": name}}
     with open(recording.path / "events.bin", "rb") as file:
         while lot := file.read(EVENT_BYTES << 12):
-            whole = len(lot) // EVENT_BYTES * EVENT_BYTES
-            for record in RECORD.iter_unpack(lot[:whole]):
+            # What a cut file has of one record more is left out.
+            for record in np.frombuffer(lot, record_type, len(lot) // EVENT_BYTES).tolist():
                 yield _event(recording.about, *record)
 
 
@@ -77,7 +76,7 @@ def _event(
         title = about["frames"][code] if name == "transmit" else f"{about['frames'][code]} ({name})"
         if name == "transmit":
             shown["rate_bps"] = value * 100_000
-        elif value != NO_SINR:
+        elif value != NO_VALUE:
             shown["sinr_db"] = value / 100
     elif name == "drop":
         shown["cause"] = about["drops"][code]
@@ -87,13 +86,13 @@ def _event(
         shown["delay_us"] = value
     elif value:
         shown["value"] = value
-    if peer != NONE16:
+    if peer != NO_INDEX:
         shown["peer"] = about["nodes"][peer]["name"]
-    if flow != NONE16:
+    if flow != NO_INDEX:
         shown["flow"] = about["flows"][flow]["name"]
     if size:
         shown["size_bytes"] = size
-    if frame != NONE32:
+    if frame != NO_FRAME:
         shown["frame"] = frame
     common = {"name": title, "cat": name, "pid": node + 1, "tid": THREAD_OF.get(name, 0), "ts": time / 1e3}
     if duration:
