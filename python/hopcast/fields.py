@@ -11,7 +11,6 @@ show the same dictionary::
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import Any
 
 from hopcast import _core
 from hopcast.errors import UnknownField
+from hopcast.nearest import nearest
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def field(document: str, name: str) -> Field:
 
 def unknown(what: str, name: str, known: Mapping[str, object]) -> UnknownField:
     """Return the error for a field that `what` does not have among its `known` ones."""
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    near = nearest(name, known)
+    hint = f"there are {', '.join(known)}" if near is None else f"did you mean {near!r}?"
     return UnknownField(name, f"{what} has no field {name!r}; {hint}")
 
 

@@ -261,10 +261,12 @@ MB.
 
 
 def read_text(path: str) -> str:
-    """The text of a file of at most `MAX_BYTES`. Raises `ScenarioError`."""
+    """The text of a file, or of a pipe such as /dev/stdin, of at most `MAX_BYTES`. Raises `ScenarioError`."""
     try:
-        # A pipe or a device may have no end, or keep us waiting for its beginning.
-        if not stat.S_ISREG(mode := os.stat(path).st_mode):
+        mode = os.stat(path).st_mode
+        # A pipe or a device may have no end, or keep us waiting for its beginning. A pipe that we already have has begun.
+        is_ours = stat.S_ISFIFO(mode) and path.startswith("/dev/")
+        if not stat.S_ISREG(mode) and not is_ours:
             what = "a folder" if stat.S_ISDIR(mode) else "a pipe, a device or a socket"
             raise ScenarioError(_shown(path), "", None, f"is {what}; expected a file")
         with open(path, "rb") as file:
@@ -275,7 +277,10 @@ def read_text(path: str) -> str:
     except OSError as error:
         raise ScenarioError(_shown(path), "", None, f"can't be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise ScenarioError(_shown(path), "", None, f"is not UTF-8 text: byte {error.start} is wrong") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ScenarioError(
+            _shown(path), "", None, f"is not UTF-8 text: byte {error.start}, in line {line}, is wrong"
+        ) from None
     except ScenarioError:
         raise
     except ValueError:

@@ -408,6 +408,6 @@ def _address(text: str) -> tuple[str, int]:
     """Split HOST, HOST:PORT, or [HOST]:PORT."""
     found = _core.split_address(text)
     if found is None:
-        raise ValueError(f"{text}: HOST or HOST:PORT is wanted")
+        raise ValueError(f"{text}: expected HOST or HOST:PORT")
     host, port = found
     return host, PORT if port is None else port

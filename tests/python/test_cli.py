@@ -17,7 +17,6 @@ import pytest
 import hopcast as package
 from conftest import APART, ROOT, TOML, Hopcast, command, environment
 from hopcast.cli import Commands
-from hopcast.cli.study import command as study
 
 
 def test_version(hopcast: Hopcast) -> None:
@@ -51,11 +50,58 @@ def test_help_describes_each_command_in_a_whole_sentence(hopcast: Hopcast, colum
     assert [sentence for sentence in sentences.values() if not re.fullmatch(r".*\w\.", sentence)] == []
 
 
-def test_help_of_study_says_what_is_run_without_an_argument(hopcast: Hopcast) -> None:
-    (which,) = (argument for argument in study.params if argument.name == "which")
-    help_text = " ".join(hopcast("study", "--help").stdout.split())
-    assert f"Without an argument, hopcast runs `{which.default}`." in help_text
-    assert which.default == "all"
+def test_study_takes_several_names_and_runs_each_experiment_once(hopcast: Hopcast) -> None:
+    done = hopcast("study", "H1", "H", "h2", "--json")
+    rows = json.loads(done.stdout)["rows"]
+    assert done.returncode == 0
+    ids = list(dict.fromkeys(row["experiment"] for row in rows))
+    assert ids == [f"H{number}" for number in range(1, 12)]
+    alone = json.loads(hopcast("study", "H1", "--json").stdout)["rows"]
+    assert [row for row in rows if row["experiment"] == "H1"] == alone
+
+
+MISTAKES = {
+    "command": (["rum"], "there is no command rum; did you mean run?", ""),
+    "option": (["run", "s.toml", "--reps", "3"], "there is no option --reps; did you mean --replications?", "run"),
+    "unlike any option": (["run", "s.toml", "-x"], "there is no option -x", "run"),
+    "missing argument": (["run"], "SCENARIO.toml is missing", "run"),
+    "missing option": (["sweep", "s.toml"], "--out is missing", "sweep"),
+    "one too many": (["run", "a", "b"], "b: is one argument too many", "run"),
+    "value": (["run", "s.toml", "--threads", "x"], "--threads: x is not a whole number from 1 to 4096", None),
+    "missing value": (["run", "s.toml", "--out"], "--out: a value is missing", None),
+    "value of a flag": (["run", "s.toml", "--json=3"], "--json: takes no value", None),
+    "scenario as a study": (["study", "s.toml"], "s.toml: is a scenario; `hopcast run s.toml` simulates it", None),
+    "experiment": (["study", "H1", "H99"], "there is no experiment 'H99'; did you mean H9?", None),
+    "picture": (
+        ["compare", "a", "b", "--out", "x.gif"],
+        "--out: x.gif is in no format that hopcast writes: .svg, .png, .pdf",
+        None,
+    ),
+    "results": (["report", "nowhere"], "nowhere: there is no such folder", None),
+}
+
+
+@pytest.mark.parametrize(("arguments", "wrong", "command"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_one_line_and_at_most_another_on_help(
+    hopcast: Hopcast, tmp_path: Path, arguments: list[str], wrong: str, command: str | None
+) -> None:
+    done = hopcast(*arguments, cwd=tmp_path)
+    path = "hopcast" if not command else f"hopcast {command}"
+    hint = "" if command is None else f"`{path} --help` shows what it takes\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"hopcast: {wrong}\n{hint}")
+
+
+def test_a_scenario_by_standard_input(hopcast: Hopcast, file: Path) -> None:
+    piped = hopcast("run", "-", "--json", input=file.read_text())
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert json.loads(piped.stdout)["flows"] == json.loads(hopcast("run", file, "--json").stdout)["flows"]
+    wrong = hopcast("run", "-", input="duration = 3")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+def test_a_folder_of_traces_that_is_not_there_is_told(hopcast: Hopcast, file: Path) -> None:
+    done = hopcast("run", file, "--traces", "/nowhere", "--json")
+    assert (done.returncode, done.stderr) == (0, "hopcast: warning: --traces /nowhere: there is no such folder\n")
 
 
 def test_json_is_one_object_and_nothing_else(hopcast: Hopcast, file: Path) -> None:

@@ -95,8 +95,8 @@ def test_a_number_that_is_not_finite_is_told(
     other.write_text(f'{{"flows": [{{"name": "one", "goodput_bps": {number}}}]}}')
     done = hopcast("compare", runs[0], other, *options)
     assert (done.returncode, done.stdout) == (2, "")
-    told = done.stderr.splitlines()[-1]
-    assert told.startswith(f"Error: {other}: flows.one.goodput_bps = ")
+    told = done.stderr.strip()
+    assert told.startswith(f"hopcast: {other}: flows.one.goodput_bps = ")
     assert told.endswith("a finite number, of at most 1e+300, is expected")
 
 

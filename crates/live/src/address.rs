@@ -31,10 +31,22 @@ pub fn split(text: &str) -> Option<(&str, Option<u16>)> {
 pub(crate) fn resolve(text: &str, usual_port: Option<u16>) -> Result<Vec<SocketAddr>, String> {
     let wanted = if usual_port.is_some() { "HOST or HOST:PORT" } else { "HOST:PORT" };
     let found = split(text).and_then(|(host, port)| Some((host, port.or(usual_port)?)));
-    let host_and_port = found.ok_or_else(|| format!("{text}: {wanted} is wanted"))?;
+    let host_and_port = found.ok_or_else(|| match has_too_large_a_port(text) {
+        true => format!("{text}: a port is at most {}", u16::MAX),
+        false => format!("{text}: expected {wanted}"),
+    })?;
     let addresses = host_and_port.to_socket_addrs().map_err(|error| format!("{text}: {}", cause(&error)))?;
     let addresses: Vec<SocketAddr> = addresses.collect();
     if addresses.is_empty() { Err(format!("{text}: the name has no address")) } else { Ok(addresses) }
+}
+
+/// Whether only the size of the port is wrong.
+fn has_too_large_a_port(text: &str) -> bool {
+    let Some((host, port)) = text.rsplit_once(':') else { return false };
+    !port.is_empty()
+        && port.bytes().all(|octet| octet.is_ascii_digit())
+        && split(host).is_some_and(|(_, other)| other.is_none())
+        && port.parse::<u16>().is_err()
 }
 
 #[cfg(test)]
@@ -55,7 +67,7 @@ mod tests {
             let expected: SocketAddr = address.parse().expect("an address");
             assert_eq!(resolve(text, Some(47_300)), Ok(vec![expected]));
         }
-        assert_eq!(resolve("::1", None), Err("::1: HOST:PORT is wanted".into()));
+        assert_eq!(resolve("::1", None), Err("::1: expected HOST:PORT".into()));
     }
 
     #[test]
@@ -68,7 +80,6 @@ mod tests {
             "host:",
             "host:many",
             "host:+9",
-            "host:65536",
             "[::1",
             "::1]",
             "[::1]9",
@@ -77,7 +88,10 @@ mod tests {
             "[[::1]]",
         ];
         for text in wrong {
-            assert_eq!(resolve(text, Some(6511)), Err(format!("{text}: HOST or HOST:PORT is wanted")));
+            assert_eq!(resolve(text, Some(6511)), Err(format!("{text}: expected HOST or HOST:PORT")));
+        }
+        for text in ["host:65536", "[::1]:99999999999999999999"] {
+            assert_eq!(resolve(text, Some(6511)), Err(format!("{text}: a port is at most 65535")));
         }
         assert_eq!(
             (split("fe80::1%eth0"), split("host:65535")),

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use hopcast_sim::registry::Registry;
 
 use crate::failure::Failure;
 use crate::models::Models;
-use crate::output;
+use crate::{output, usage};
 
 /// Media streaming over wireless ad hoc networks: emulated, and between real hosts.
 #[derive(Debug, Parser)]
@@ -51,11 +51,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 /// The same with custom models, which scenarios and options may name: those of a [`Registry`], or of other [`Models`].
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>, models: &dyn Models) -> u8 {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let given: Vec<OsString> = arguments.into_iter().collect();
+    let mut command = usage::with_negative_numbers(Arguments::command());
+    let read = command.try_get_matches_from_mut(&given).and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match read {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Clap's own status: 0 after help, 2 after a mistake. A closed terminal takes no message.
-            let _ = error.print();
+            match usage::describe(&error, &command, &given) {
+                Some(mistake) => output::complain(&mistake),
+                // Help, or the version. A closed terminal takes no message.
+                None => drop(error.print()),
+            }
+            // Clap's own status: 0 after help, 2 after a mistake.
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };

@@ -64,3 +64,4 @@ pub mod probe;
 mod serve;
 #[cfg(target_os = "linux")]
 pub mod stream;
+mod usage;

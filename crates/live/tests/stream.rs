@@ -540,7 +540,7 @@ fn what_is_wrong_is_told_and_nothing_is_run() {
             "no MPEG transport stream: octet 0 is 0x6e, should be 0x47",
         ),
         (&["send", "--to", "127.0.0.1:9", "--input", "/nowhere"], "/nowhere: No such file"),
-        (&["send", "--to", "127.0.0.1:many", "--input", &text], "HOST:PORT is wanted"),
+        (&["send", "--to", "127.0.0.1:many", "--input", &text], "expected HOST or HOST:PORT"),
         (&["send", "--to", "127.0.0.1", "--input", &text, "--fec", "0+3"], "at least one of each is wanted"),
         (&["send", "--to", "127.0.0.1", "--input", &text, "--fec", "20+4", "--variant", "udp"], "over udp"),
         (&["send", "--to", "127.0.0.1", "--ladder", "fast=a.ts"], "rate fast"),

@@ -11,6 +11,7 @@ import click
 
 from hopcast._core import __version__
 from hopcast.cli.signals import INTERRUPTION
+from hopcast.cli.usage import describe
 from hopcast.errors import HopcastError, OutputError, ScenarioError
 
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
@@ -147,8 +148,11 @@ def _invoke(arguments: Sequence[str] | None) -> int:
             error.code if isinstance(error.code, str) else f"a file of one's own has ended the program: {error!r}"
         )
         return FAILED
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        return WRONG_INPUT
+    except click.ClickException as error:
+        _complain(describe(error))
         return WRONG_INPUT
     except ScenarioError as error:
         _complain(str(error))

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".png", ".pdf")
 """File formats of figures; any other ending names a folder."""
 
+OTHER_FORMATS = (".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".ps", ".tif", ".tiff", ".webp")
+"""Endings that hardly anyone means for a folder."""
+
 
 @click.command("compare", epilog=epilog.RESULTS)
 @click.argument("first", metavar="A", type=click.Path())
@@ -37,6 +40,8 @@ def command(first: str, second: str, out: str | None, as_json: bool) -> None:
     """
     from hopcast.compare import NotComparable, compare
 
+    if out is not None and out.lower().endswith(OTHER_FORMATS) and not os.path.isdir(out):
+        raise click.BadParameter(f"{out} is in no format that hopcast writes: {', '.join(FORMATS)}", param_hint="--out")
     try:
         comparison = compare(first, second)
     except NotComparable as error:

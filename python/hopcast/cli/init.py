@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import errno
 import os
 
@@ -11,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from hopcast import _core
 from hopcast.errors import OutputError
+from hopcast.nearest import nearest
 
 SUFFIX = ".toml"
 
@@ -24,8 +24,8 @@ class Kind(click.ParamType[str]):
         """Return the name, or fail with the nearest one."""
         kind, kinds = str(value).removesuffix(SUFFIX), descriptions()
         if kind not in kinds:
-            near = difflib.get_close_matches(kind, kinds, 1, 0.5)
-            meant = f'did you mean "{near[0]}"?' if near else f"expected one of {', '.join(kinds)}"
+            near = nearest(kind, kinds)
+            meant = f"expected one of {', '.join(kinds)}" if near is None else f'did you mean "{near}"?'
             self.fail(f'"{value}" is no kind of scenario; {meant}', parameter, context)
         return kind
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from hopcast.cli import epilog
+from hopcast.cli import traces as traces_of
 from hopcast.cli.numbers import WholeNumber
 from hopcast.cli.progress import progress_bar
 from hopcast.cli.signals import INTERRUPTION
 from hopcast.errors import Interrupted, RunError
 from hopcast.results import run
-from hopcast.scenario import Scenario
+from hopcast.scenario import Scenario, read_text
 
 if TYPE_CHECKING:
     from hopcast.extensions import Extensions
@@ -28,7 +29,7 @@ OUT = (
 
 
 @click.command("run", epilog=epilog.RESULTS)
-@click.argument("scenario", metavar="SCENARIO.toml", type=click.Path(allow_dash=False))
+@click.argument("scenario", metavar="SCENARIO.toml", type=click.Path(allow_dash=True))
 @click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change one value; can be repeated.")
 @click.option(
     "--extension",
@@ -42,7 +43,7 @@ OUT = (
     "--replications", type=WholeNumber(1, 1_000_000), default=1, show_default=True, help="Runs, each with its own seed."
 )
 @click.option("--threads", type=WholeNumber(1, 4096), help="Replications at a time.  [default: one per core]")
-@click.option("--traces", metavar="DIR", multiple=True, type=click.Path(), help="Where to look for traces.")
+@traces_of.option("Where to look for traces.")
 @click.option("--out", metavar="DIR", type=click.Path(), help=OUT)
 @click.option("--pcap", is_flag=True, help="Capture every frame, in a file for each node. Needs --out.")
 @click.option("--record", is_flag=True, help="Record what happens, for hopcast view. Needs --out.")
@@ -62,17 +63,17 @@ def command(
     as_json: bool,
     explain: bool,
 ) -> None:
-    """Simulate a scenario."""
+    """Simulate a scenario. SCENARIO.toml can be - for standard input."""
     if pcap and out is None:
-        raise click.UsageError("--pcap needs --out, a folder for the captures.")
+        raise click.UsageError("--pcap needs --out, a folder for the captures")
     if record and out is None:
-        raise click.UsageError("--record needs --out, a folder for the recordings.")
+        raise click.UsageError("--record needs --out, a folder for the recordings")
     wanted = Scenario.from_toml(
-        _path(scenario), overrides=overrides, traces=traces, extensions=load_extensions(extensions)
+        _source(scenario), overrides=overrides, traces=traces, extensions=load_extensions(extensions)
     )
     first = wanted.seed if seed is None else seed
     if first + replications > 2**64:
-        raise click.UsageError(f"--seed {first}: with --replications {replications} the last seed exceeds 2^64 - 1.")
+        raise click.UsageError(f"--seed {first}: with --replications {replications} the last seed exceeds 2^64 - 1")
     if explain:
         _print_explanation(wanted, seed, as_json)
         return
@@ -116,11 +117,11 @@ def _print(result: Result, as_json: bool, out: str | None) -> None:
     sys.stdout.flush()
 
 
-def _path(argument: str) -> str:
-    """Read the file with this name; never treat a name from the command line as TOML text."""
+def _source(argument: str) -> str:
+    """The name of a file, or the text of standard input for `-`; never treat a name from the command line as TOML text."""
     if "\n" in argument:
         raise click.BadParameter("a file name can't hold a line break", param_hint="SCENARIO.toml")
-    return argument
+    return read_text("/dev/stdin") + "\n" if argument == "-" else argument
 
 
 def load_extensions(sources: tuple[str, ...]) -> Extensions | None:

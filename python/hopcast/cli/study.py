@@ -15,6 +15,7 @@ from hopcast.cli import traces as traces_of
 from hopcast.cli.numbers import WholeNumber
 from hopcast.cli.progress import progress_bar
 from hopcast.cli.signals import INTERRUPTION
+from hopcast.nearest import nearest
 
 if TYPE_CHECKING:
     from hopcast.lab import Experiment, Study
@@ -26,11 +27,11 @@ SENSITIVITY = "sensitivity"
 
 
 @click.command("study")
-@click.argument("which", metavar="[ID|LETTER|all|sensitivity|FILE.py]", default="all")
+@click.argument("names", metavar="[ID|LETTER|all|sensitivity|FILE.py]...", nargs=-1)
 @click.option("--quick", "amount", flag_value="quick", default=True, help="Less data, fewer seeds.  [default]")
 @click.option("--full", "amount", flag_value="full", help="As much data as the papers used.")
 @click.option("--threads", type=WholeNumber(1, 4096), help="Runs at a time.  [default: one per core]")
-@traces_of.OPTION
+@traces_of.option("Where to look for traces and measurements.")
 @click.option(
     "--out",
     metavar="DIR",
@@ -40,7 +41,7 @@ SENSITIVITY = "sensitivity"
 @click.option("--fresh", is_flag=True, help="Repeat the runs that the folder keeps, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    which: str,
+    names: tuple[str, ...],
     amount: str,
     threads: int | None,
     traces: tuple[str, ...],
@@ -50,18 +51,20 @@ def command(
 ) -> None:
     """Run experiments of papers, and compare the results with those published.
 
-    Name an experiment by its id (H2), or a paper by its letter (H). Letter R has measurements of others; an experiment without
-    its data is skipped. `sensitivity` tries other values of parameters that the papers do not state; it is a part of `all`.
-    FILE.py is your own study. Without an argument, hopcast runs `all`.
+    Name experiments by their ids (H2), or papers by their letters (H). Letter R has measurements of others; an experiment
+    without its data is skipped. `sensitivity` tries other values of parameters that the papers do not state; it is a part of
+    `all`. FILE.py is your own study. Without an argument, hopcast runs `all`.
     """
     from hopcast.lab import AMOUNTS, StudyFailed, StudyInterrupted, experiments, run_experiments, trials
     from hopcast.lab.experiment import lacking
     from hopcast.lab.installed import unsaid
 
     traces_of.look_for_traces(traces)
-    wanted = _wanted(which)
-    tried = trials(experiments(), unsaid(), AMOUNTS[amount]) if which.lower() in ("all", SENSITIVITY) else []
-    demonstrates = not which.endswith(".py")
+    names = names or ("all",)
+    wanted = list({experiment.id: experiment for name in names for experiment in _wanted(name)}.values())
+    tries = any(name.lower() in ("all", SENSITIVITY) for name in names)
+    tried = trials(experiments(), unsaid(), AMOUNTS[amount]) if tries else []
+    demonstrates = not any(name.endswith(".py") for name in names)
     reasons = [reason for experiment in wanted if (reason := lacking(experiment)) is not None]
     if reasons and len(reasons) == len(wanted):
         raise click.UsageError(f"nothing can be run: {'; '.join(dict.fromkeys(reasons))}")
@@ -153,25 +156,29 @@ def _print(study: Study, as_json: bool, out: str | None) -> None:
     sys.stdout.flush()
 
 
-def _wanted(which: str) -> list[Experiment]:
+def _wanted(name: str) -> list[Experiment]:
     from hopcast.lab import CollectionError, experiments, find
     from hopcast.lab.installed import NONE_INSTALLED
 
-    if which.endswith(".py"):
-        return own_experiments(which)
+    if name.endswith(".py"):
+        return own_experiments(name)
+    if name.endswith(".toml"):
+        raise click.UsageError(f"{name}: is a scenario; `hopcast run {name}` simulates it")
     try:
         if not experiments():
             raise click.UsageError(NONE_INSTALLED)
     except CollectionError as error:
         raise click.UsageError(str(error)) from error
-    if which.lower() == SENSITIVITY:
+    if name.lower() == SENSITIVITY:
         return []
-    found = find(which)
+    found = find(name)
     if not found:
-        raise click.BadParameter(
-            f"no experiment {which!r}; there are {_known()}, or a file of your own, FILE.py",
-            param_hint="[ID|LETTER|all|sensitivity|FILE.py]",
+        known = _known()
+        near = nearest(name.upper(), known)
+        meant = (
+            f"there are {', '.join(known)}, or a file of your own, FILE.py" if near is None else f"did you mean {near}?"
         )
+        raise click.UsageError(f"there is no experiment {name!r}; {meant}")
     return found
 
 
@@ -185,8 +192,8 @@ def own_experiments(path: str) -> list[Experiment]:
         raise click.UsageError(str(error)) from error
 
 
-def _known() -> str:
+def _known() -> list[str]:
     from hopcast.lab import experiments
 
     installed = experiments()
-    return ", ".join([*installed, *sorted({name[0] for name in installed}), "all", SENSITIVITY])
+    return [*installed, *sorted({name[0] for name in installed}), "all", SENSITIVITY]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hopcast.cli import traces as traces_of
 from hopcast.cli.numbers import Percentage, WholeNumber
 from hopcast.cli.progress import progress_bar
 from hopcast.cli.run import load_extensions
@@ -68,7 +69,7 @@ class Shard(click.ParamType[tuple[int, int]]):
     multiple=True,
     help="Your models in Python: a file or module that defines EXTENSIONS, a hopcast.Extensions; can be repeated.",
 )
-@click.option("--traces", metavar="DIR", multiple=True, type=click.Path(), help="Where to look for traces.")
+@traces_of.option("Where to look for traces.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: sweep.json without its points.")
 def command(
     file: str,

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import click
 
-OPTION = click.option(
-    "--traces", metavar="DIR", multiple=True, type=click.Path(), help="Where to look for traces and measurements."
-)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def option(help: str) -> Callable[[F], F]:  # noqa: A002
+    """The option `--traces`. It warns of folders that are not there."""
+    return click.option("--traces", metavar="DIR", multiple=True, type=click.Path(), callback=_warn, help=help)
+
+
+def _warn(_context: click.Context, _parameter: click.Parameter, folders: tuple[str, ...]) -> tuple[str, ...]:
+    for folder in folders:
+        if not os.path.isdir(folder):
+            click.echo(f"hopcast: warning: --traces {folder}: there is no such folder", err=True)
+    return folders
 
 
 def look_for_traces(folders: Sequence[str]) -> None:

@@ -61,6 +61,10 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
     `NothingToReport`, and `OutputError` if the page can't be written there.
     """
     root = Path(folder)
+    if not root.is_dir():
+        raise NothingToReport(
+            f"{root}: {'is a file; expected a folder' if root.exists() else 'there is no such folder'}"
+        )
     known = experiments() | {experiment.id: experiment for experiment in own}
     path = root / "report.html"
     if (root / SWEEP).exists():

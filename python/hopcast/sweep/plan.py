@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import math
 import re
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hopcast.errors import ScenarioError
+from hopcast.nearest import nearest
 from hopcast.sweep import sample
 from hopcast.sweep.precision import AT_LEAST, Precision, is_number, parts_of
 
@@ -126,7 +126,7 @@ def _sample(sampled: Mapping[str, Any] | None, seed: int, file: str) -> tuple[li
     if method not in sample.METHODS:
         known = " or ".join(map(shown, sample.METHODS))
         raise SweepError(
-            file, "sample.method", shown(method), f"expected {known}{nearest(str(method), sample.METHODS)}"
+            file, "sample.method", shown(method), f"expected {known}{suggestion(str(method), sample.METHODS)}"
         )
     size = whole(size, "sample.size", 1, MOST_POINTS, file)
     ranges = dict(flat({key: of for key, of in sampled.items() if key not in ("method", "size")}, "sample", file))
@@ -203,7 +203,7 @@ def replications_of(given: object, file: str) -> int | Precision:
         if key not in RULE:
             known = "metric, relative, at_most or at_least"
             raise SweepError(
-                file, f"replications.{key}", None, f"is unknown{nearest(str(key), RULE)}; expected {known}"
+                file, f"replications.{key}", None, f"is unknown{suggestion(str(key), RULE)}; expected {known}"
             )
     for key in RULE[:3]:
         if key not in given:
@@ -228,10 +228,10 @@ def whole(value: object, field: str, least: int, most: int, file: str) -> int:
     return value
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, known: Iterable[str]) -> str:
     """`; did you mean …?` with the nearest known word, or nothing."""
-    found = difflib.get_close_matches(word, list(known), 1)
-    return f'; did you mean "{found[0]}"?' if found else ""
+    found = nearest(word, known)
+    return "" if found is None else f'; did you mean "{found}"?'
 
 
 def shown(value: object) -> str:

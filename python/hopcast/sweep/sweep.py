@@ -27,9 +27,9 @@ from hopcast.sweep.plan import (
     Plan,
     SweepError,
     expand,
-    nearest,
     replications_of,
     shown,
+    suggestion,
     whole,
 )
 from hopcast.sweep.precision import Precision, parts_of
@@ -135,7 +135,7 @@ class Sweep:
         for key in document:
             if key not in TOP:
                 known = ", ".join(TOP)
-                raise SweepError(file, key, None, f"is unknown{nearest(key, TOP)}; expected one of {known}")
+                raise SweepError(file, key, None, f"is unknown{suggestion(key, TOP)}; expected one of {known}")
         named = document.get("scenario")
         if not isinstance(named, str) or not named:
             told = None if named is None else shown(named)
@@ -301,13 +301,15 @@ class Sweep:
             schema = getattr(tried, table).drop("seed").schema
             fields = [key for key, kind in schema.items() if kind.is_numeric()]
         if field not in fields:
-            message = f"{table} have no number {field!r}{nearest(field, fields)}; expected one of {', '.join(fields)}"
+            message = (
+                f"{table} have no number {field!r}{suggestion(field, fields)}; expected one of {', '.join(fields)}"
+            )
             raise SweepError(self._file, "replications.metric", shown(metric), message)
         for scenario in dict.fromkeys(self._scenarios):
             names = _names(scenario, table)
             if table != "totals" and name not in names:
                 known = ", ".join(names) if len(names) <= 20 else f"{', '.join(names[:20])}, …"
-                message = f"there is no {table[:-1]} {name!r}{nearest(name, names)}; expected one of {known}"
+                message = f"there is no {table[:-1]} {name!r}{suggestion(name, names)}; expected one of {known}"
                 raise SweepError(self._file, "replications.metric", shown(metric), message)
 
     def _document(self, finished: int, *, complete: bool) -> dict[str, Any]:

@@ -159,6 +159,9 @@ impl Command {
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::Input(format!("{name}: can't be read: {}", cause(&error))))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        for folder in self.traces.iter().filter(|folder| !folder.is_dir()) {
+            output::complain(&format!("warning: --traces {}: there is no such folder", folder.display()));
+        }
         let mut trace_dirs = self.traces.clone();
         trace_dirs.extend(std::env::var_os("HOPCAST_TRACES").iter().flat_map(std::env::split_paths));
         let source = Source { text, name, directory: parent.into(), trace_dirs, registry };

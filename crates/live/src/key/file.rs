@@ -19,7 +19,7 @@ const MAX_FILE: u64 = 256;
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The file can't be created: it exists already, or its folder does not.
-    #[error("key file {}: {}", .path.display(), cause(.source))]
+    #[error("key file {}: {}", .path.display(), unmade(.source))]
     Unmade {
         /// The file.
         path: PathBuf,
@@ -92,6 +92,13 @@ pub(super) fn write_new(path: &Path, key: &NetworkKey) -> Result<(), KeyError> {
     })
 }
 
+fn unmade(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => "is already there; hopcast key overwrites nothing".into(),
+        _ => cause(error),
+    }
+}
+
 /// The key that these bytes spell.
 fn parse(contents: &[u8]) -> Result<NetworkKey, String> {
     if contents.len() as u64 > MAX_FILE {
@@ -144,7 +151,7 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).expect("it is there").mode() & 0o777, 0o600);
         assert_eq!(NetworkKey::read(&path).expect("it is a key"), key);
         let error = NetworkKey::new([1; KEY_LEN]).write_new(&path).expect_err("there is a key already");
-        assert!(error.to_string().contains("exists"), "{error}");
+        assert!(error.to_string().contains("already there"), "{error}");
         assert_eq!(NetworkKey::read(&path).expect("it is still the same"), key);
     }
 

@@ -264,7 +264,7 @@ mod tests {
             Ok(Endpoint::Rtp(SocketAddr::from(([127, 0, 0, 1], 5004))))
         );
         let error = Endpoint::parse("rtp://127.0.0.1").expect_err("no port");
-        assert!(error.contains("HOST:PORT is wanted"), "{error}");
+        assert!(error.contains("expected HOST:PORT"), "{error}");
         assert!(Endpoint::parse("").is_err());
     }
 

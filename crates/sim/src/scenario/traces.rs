@@ -95,6 +95,9 @@ impl<'a> Traces<'a> {
             [] => places.push("no trace directories, as --traces and HOPCAST_TRACES name none".into()),
             dirs => places.extend(dirs.iter().map(|dir| dir.display().to_string())),
         }
+        if self.beside(name).is_dir() {
+            return ("is a folder".into(), "a file".into());
+        }
         ("there is no such trace".into(), format!("one in these places: {}", places.join("; ")))
     }
 }
