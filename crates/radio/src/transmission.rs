@@ -95,10 +95,10 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// If it `happens`, a frame collides at a station.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn collide(&mut self, station: StationId, transmission: TransmissionId, happens: bool) {
         self.totals.collisions += u64::from(happens);
-        if self.collided.is_some() && happens {
+        if happens && self.collided.is_some() {
             self.note(station, transmission);
         }
     }

@@ -136,7 +136,7 @@ impl Receivers {
     }
 
     /// A signal arrives, with this content.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_leading(
         &mut self,
         station: StationId,
@@ -155,7 +155,7 @@ impl Receivers {
 
     /// A signal ends. Returns what became of its frame, and whether the medium turns idle. Of the MPDUs of a frame that has such it
     /// enters those that were received.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_trailing<P>(
         &mut self,
         station: StationId,

@@ -171,6 +171,7 @@ impl Receiver {
         }
     }
 
+    #[inline(always)]
     fn on_leading_cumulative(&mut self, model: &Threshold, arrival: Arrival, others: Power, tally: &mut Tally) {
         let audible = arrival.decodable && !self.transmitting && model.survives(arrival.power, others);
         tally.collide(arrival.receiver, arrival.transmission, arrival.decodable && !audible);

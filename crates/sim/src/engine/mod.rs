@@ -326,6 +326,11 @@ impl<U: Upper> Engine<U> {
 
     /// Runs all events up to and including those at `end`.
     pub fn run_until(&mut self, end: Instant) {
+        if self.watch.is_some() { self.run::<true>(end) } else { self.run::<false>(end) }
+    }
+
+    /// The loop exists twice, so that a run that is not watched does not ask at each edge and timer whether it is.
+    fn run<const WATCHED: bool>(&mut self, end: Instant) {
         let after_end = just_after(end);
         loop {
             let (trailing, station) = (self.trailing.first(), self.station_timers.first());
@@ -336,13 +341,13 @@ impl<U: Upper> Engine<U> {
             }
             // In the order of the ranks.
             if trailing == first {
-                self.walk_trailing(after_end);
+                self.walk_trailing::<WATCHED>(after_end);
             } else if station == first {
-                self.run_station_timer(first);
+                self.run_station_timer::<WATCHED>(first);
             } else if host == first {
-                self.run_host_timer(first);
+                self.run_host_timer::<WATCHED>(first);
             } else {
-                self.walk_leading(after_end);
+                self.walk_leading::<WATCHED>(after_end);
             }
         }
         self.now = self.now.max(end);
@@ -360,8 +365,14 @@ impl<U: Upper> Engine<U> {
     /// results.
     pub(crate) fn intervene(&mut self, host: u32, change: impl FnOnce(&mut U, Instant)) {
         change(&mut self.upper, self.now);
-        self.settle_host(host as usize, None, self.now);
-        self.settle_touched(self.now);
+        let (host, now) = (host as usize, self.now);
+        if self.watch.is_some() {
+            self.settle_host::<true>(host, None, now);
+            self.settle_touched::<true>(now);
+        } else {
+            self.settle_host::<false>(host, None, now);
+            self.settle_touched::<false>(now);
+        }
     }
 
     /// Time of the next event, or of something that may lead to one; [`Instant::MAX`]: never.
@@ -433,11 +444,13 @@ impl<U: Upper> Engine<U> {
 
     /// Follows a frame's start from receiver to receiver for as long as nothing else comes first. A medium that turns busy makes
     /// no timer earlier, so that the bound stands.
-    fn walk_leading(&mut self, after_end: Instant) {
+    fn walk_leading<const WATCHED: bool>(&mut self, after_end: Instant) {
         let id = self.leading.pop();
         let Transmission { frame: Frame { vector, airtime, .. }, number, .. } = *self.medium.transmission(id);
         let bound = self.leading_bound(number).min(after_end);
         let Self { medium, stations, station_timers, log, watch, .. } = self;
+        let mut unwatched = None;
+        let watch = if WATCHED { watch } else { &mut unwatched };
         let (mut now, mut events) = (self.now, 0);
         let next = medium.follow_leading(id, bound, |receiver, time, onset| {
             now = time;
@@ -454,7 +467,7 @@ impl<U: Upper> Engine<U> {
                 watch.on_station(receiver, &stations[receiver.0 as usize], time);
             }
         });
-        self.report_collisions();
+        self.report_collisions::<WATCHED>();
         self.now = now;
         self.events += events;
         if let Some(time) = next {
@@ -464,7 +477,7 @@ impl<U: Upper> Engine<U> {
 
     /// Follows a frame's end from receiver to receiver for as long as nothing else comes first. What a receiver wants to do now
     /// may come before the next receiver.
-    fn walk_trailing(&mut self, after_end: Instant) {
+    fn walk_trailing<const WATCHED: bool>(&mut self, after_end: Instant) {
         let id = self.trailing.pop();
         let mut front = self.medium.trailing(id);
         if self.stations.len() > CACHED_STATIONS && self.medium.is_broadcast(id) {
@@ -474,6 +487,8 @@ impl<U: Upper> Engine<U> {
         let number = front.number;
         loop {
             let Self { medium, stations, station_timers, ports, upper, tap, watch, log, is_unacknowledged, .. } = self;
+            let mut unwatched = None;
+            let watch = if WATCHED { watch } else { &mut unwatched };
             let (mut now, mut events) = (self.now, 0);
             let passage =
                 medium.follow_trailing(id, &mut front, bound, |transmission, link, time, heard, arrived, idle| {
@@ -529,7 +544,7 @@ impl<U: Upper> Engine<U> {
                 });
             self.now = now;
             self.events += events;
-            self.report_collisions();
+            self.report_collisions::<WATCHED>();
             match passage {
                 EdgeProgress::Over => break,
                 EdgeProgress::Later(time) => {
@@ -538,7 +553,7 @@ impl<U: Upper> Engine<U> {
                     return;
                 }
                 EdgeProgress::Halted(time, receiver) => {
-                    self.settle(receiver, Some(id), time);
+                    self.settle::<WATCHED>(receiver, Some(id), time);
                     bound = bound.min(self.trailing_bound(number));
                 }
             }
@@ -559,7 +574,7 @@ impl<U: Upper> Engine<U> {
         black_box(seen ^ upper.prefetch(expecting));
     }
 
-    fn run_station_timer(&mut self, now: Instant) {
+    fn run_station_timer<const WATCHED: bool>(&mut self, now: Instant) {
         let index = self.station_timers.first_owner();
         let station = StationId(index as u32);
         debug_assert_eq!(self.stations[index].poll_timeout(), Some(now), "the timer is that of its station");
@@ -568,27 +583,27 @@ impl<U: Upper> Engine<U> {
         let due = &mut stations[index];
         let busy = due.is_transmitting() && medium.handle_transmitted(station);
         due.handle_timeout(now, || medium.receiving(station, now), busy);
-        if let Some(watch) = &mut self.watch {
+        if WATCHED && let Some(watch) = &mut self.watch {
             watch.on_station(station, due, now);
         }
         if due.has_output() {
-            self.settle(station, None, now);
+            self.settle::<WATCHED>(station, None, now);
         } else {
-            self.rearm(station);
+            self.rearm::<WATCHED>(station);
         }
     }
 
-    fn run_host_timer(&mut self, now: Instant) {
+    fn run_host_timer<const WATCHED: bool>(&mut self, now: Instant) {
         let owner = self.host_timers.first_owner();
-        let Some(host) = owner.checked_sub(self.wires.len()) else { return self.run_wire(owner, now) };
+        let Some(host) = owner.checked_sub(self.wires.len()) else { return self.run_wire::<WATCHED>(owner, now) };
         self.begin(now, Rank::Host, host as u64, host as u32);
         self.upper.handle_timeout(host as u32, now);
-        self.settle_host(host, None, now);
-        self.settle_touched(now);
+        self.settle_host::<WATCHED>(host, None, now);
+        self.settle_touched::<WATCHED>(now);
     }
 
     #[inline(never)]
-    fn run_wire(&mut self, index: usize, now: Instant) {
+    fn run_wire<const WATCHED: bool>(&mut self, index: usize, now: Instant) {
         let [from, to] = self.ports.of_wire(index);
         self.begin(now, Rank::Wire, index as u64, from.host);
         self.wires[index].handle_timeout(now);
@@ -619,11 +634,11 @@ impl<U: Upper> Engine<U> {
                 }
             };
             if acts {
-                self.settle_host(host as usize, None, now);
+                self.settle_host::<WATCHED>(host as usize, None, now);
             }
         }
         self.host_timers.set(index, self.wires[index].poll_timeout());
-        self.settle_touched(now);
+        self.settle_touched::<WATCHED>(now);
     }
 
     fn tap_wire(&mut self, port: Port, packet: &U::Packet, wire: usize, now: Instant) {
@@ -634,25 +649,25 @@ impl<U: Upper> Engine<U> {
 
     /// Carries out the outputs of a station, then those of its host, and their effects on the host's other stations,
     /// until there are no more outputs. `heard` is what the station has just been told.
-    fn settle(&mut self, station: StationId, heard: Option<TransmissionId>, now: Instant) {
-        self.settle_station(station, heard, now);
-        self.settle_touched(now);
+    fn settle<const WATCHED: bool>(&mut self, station: StationId, heard: Option<TransmissionId>, now: Instant) {
+        self.settle_station::<WATCHED>(station, heard, now);
+        self.settle_touched::<WATCHED>(now);
     }
 
     /// The same for all stations that have been given packets.
-    fn settle_touched(&mut self, now: Instant) {
+    fn settle_touched<const WATCHED: bool>(&mut self, now: Instant) {
         while let Some(station) = self.touched.pop() {
-            self.settle_station(station, None, now);
+            self.settle_station::<WATCHED>(station, None, now);
         }
     }
 
-    fn settle_station(&mut self, station: StationId, heard: Option<TransmissionId>, now: Instant) {
+    fn settle_station<const WATCHED: bool>(&mut self, station: StationId, heard: Option<TransmissionId>, now: Instant) {
         let index = station.0 as usize;
         let mut host_touched = false;
         loop {
             while let Some(output) = self.stations[index].poll_output() {
                 match output {
-                    Output::Transmit(()) => self.transmit(station, now),
+                    Output::Transmit(()) => self.transmit::<WATCHED>(station, now),
                     Output::Deliver((), from) => {
                         let packet = packet_of(&self.medium, heard);
                         let port = self.ports.of_station(station);
@@ -694,14 +709,16 @@ impl<U: Upper> Engine<U> {
             }
             host_touched = false;
             let host = self.ports.of_station(station).host as usize;
-            self.settle_host(host, Some(station), now);
+            self.settle_host::<WATCHED>(host, Some(station), now);
         }
-        self.rearm(station);
+        self.rearm::<WATCHED>(station);
     }
 
     /// Moves packets from a host to its interfaces. The stations among them are `touched`, but for the one that is settled now.
-    fn settle_host(&mut self, host: usize, settled: Option<StationId>, now: Instant) {
+    fn settle_host<const WATCHED: bool>(&mut self, host: usize, settled: Option<StationId>, now: Instant) {
         let Self { upper, stations, wires, ports, touched, host_timers, watch, .. } = self;
+        let mut unwatched = None;
+        let watch = if WATCHED { watch } else { &mut unwatched };
         loop {
             let room = |interface, priority| match ports.attachment(host, interface) {
                 Attachment::Station(station) => stations[station.0 as usize].space(priority),
@@ -760,7 +777,7 @@ impl<U: Upper> Engine<U> {
         self.host_timers.set(self.wires.len() + host, self.upper.poll_timeout(host as u32));
     }
 
-    fn transmit(&mut self, station: StationId, now: Instant) {
+    fn transmit<const WATCHED: bool>(&mut self, station: StationId, now: Instant) {
         let sender = &self.stations[station.0 as usize];
         let ((header, packet), body) = (sender.on_air(), sender.body_on_air());
         if let Some(tap) = &mut self.tap {
@@ -772,13 +789,13 @@ impl<U: Upper> Engine<U> {
                 None => tap.on_frame(station, &header.with_payload(packet.cloned()), now, None),
             }
         }
-        if let Some(watch) = &mut self.watch {
+        if WATCHED && let Some(watch) = &mut self.watch {
             let number = self.medium.totals().frames_sent;
             watch.on_transmit(header, packet, body.map(|body| &**body), number, now);
         }
         if self.is_unacknowledged && header.receiver.is_some() {
-            self.transmit_unacknowledged(station, now);
-            return self.report_collisions();
+            self.transmit_unacknowledged::<WATCHED>(station, now);
+            return self.report_collisions::<WATCHED>();
         }
         let to = header.receiver;
         let launch = self.medium.transmit(header, packet, body, now);
@@ -789,13 +806,13 @@ impl<U: Upper> Engine<U> {
         if let Some(launch) = launch {
             self.follow(launch);
         }
-        self.report_collisions();
+        self.report_collisions::<WATCHED>();
     }
 
     /// Tells who watches of collisions.
     #[inline]
-    fn report_collisions(&mut self) {
-        if let Some(watch) = &mut self.watch {
+    fn report_collisions<const WATCHED: bool>(&mut self) {
+        if WATCHED && let Some(watch) = &mut self.watch {
             self.medium.drain_collided(|transmission, link| watch.on_collision(transmission, link));
             watch.on_collisions_known();
         }
@@ -809,7 +826,7 @@ impl<U: Upper> Engine<U> {
 
     /// [`Self::transmit`] of a unicast frame that is not acknowledged: it is lost if its receiver is out of range.
     #[cold]
-    fn transmit_unacknowledged(&mut self, station: StationId, now: Instant) {
+    fn transmit_unacknowledged<const WATCHED: bool>(&mut self, station: StationId, now: Instant) {
         let (header, packet) = self.stations[station.0 as usize].on_air();
         let launch = self.medium.transmit(header, packet, None, now);
         let is_reached =
@@ -822,9 +839,9 @@ impl<U: Upper> Engine<U> {
 
     /// A station's timer may have moved.
     #[inline(always)]
-    fn rearm(&mut self, station: StationId) {
+    fn rearm<const WATCHED: bool>(&mut self, station: StationId) {
         let index = station.0 as usize;
-        if let Some(watch) = &mut self.watch {
+        if WATCHED && let Some(watch) = &mut self.watch {
             watch.on_station(station, &self.stations[index], self.now);
         }
         self.station_timers.set(index, self.stations[index].poll_timeout());
