@@ -14,7 +14,7 @@ Quantity = str | int | float
 """A number with its unit, or a bare one in SI units."""
 
 
-class Clips(TypedDict, total=False):
+class Clip(TypedDict, total=False):
     """A clip, or with `count` a group of clips, of constant rate."""
 
     at: Sequence[str]
@@ -44,7 +44,7 @@ class Cloud(TypedDict, total=False):
 
     admission: Literal["all", "hops", "mean", "airtime", "statistical"]
     catch_up: float
-    clips: Sequence[Clips]
+    clips: Sequence[Clip]
     devices: Sequence[str]
     estimator: Literal["gaussian", "bootstrap", "quantile"]
     half_life: Quantity
