@@ -16,7 +16,7 @@ from hopcast.lab.experiment import Experiment
 from hopcast.lab.installed import Collection
 from hopcast_papers import adtfrc, adtfrc_live, wireless_house
 from hopcast_papers.aodv_testbed import hop, live, routes
-from hopcast_papers.h2o import cards, distance, exposed, streams, turbo, unfairness, waits
+from hopcast_papers.h2o import cards, cloud, distance, exposed, streams, turbo, unfairness, waits
 from hopcast_papers.measured_networks import orbit_frames, tfa_chain, tfa_links
 from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes import calls, mesh, neighbours, string
@@ -33,6 +33,7 @@ MODULES = (
     exposed,
     unfairness,
     turbo,
+    cloud,
     string,
     calls,
     neighbours,

@@ -19,7 +19,8 @@ def aggregate(texts: list[str]) -> dict[str, Any]:
 
     A single replication stays as it is. With several, each number of a flow, of a node and of the totals is the mean,
     and `<field>_ci95` next to it is half the width of its interval. The mean leaves out a number that a replication
-    could not measure (`null`: the delay of a flow without arrivals).
+    could not measure (`null`: the delay of a flow without arrivals). Requests in a streaming cloud differ between
+    replications: of `cloud` only the totals remain.
     """
     documents = [json.loads(text) for text in texts]
     first = documents[0]
@@ -30,6 +31,7 @@ def aggregate(texts: list[str]) -> dict[str, Any]:
         "flows": _rows([document["flows"] for document in documents]),
         "nodes": _rows([document["nodes"] for document in documents]),
         "totals": _record([document["totals"] for document in documents]),
+        **({"cloud": {"totals": _record([one["cloud"]["totals"] for one in documents])}} if "cloud" in first else {}),
         **({"warnings": list(warnings)} if warnings else {}),
         "cost": _cost([document["cost"] for document in documents]),
         "provenance": first["provenance"]

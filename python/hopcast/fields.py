@@ -45,8 +45,8 @@ class Field:
 
 
 class Dictionary(Mapping[str, Mapping[str, Field]]):
-    """Fields by name, for each document: `run` is `run.json`; `flows`, `nodes`, `series`, `conversations`, `rtp` and
-    `conversation_series` are tables. On Linux `emulate` and `probe` have what these commands add to `run`, `node` is the status of a
+    """Fields by name, for each document: `run` is `run.json`; `flows`, `nodes`, `series`, `conversations`, `rtp`,
+    `conversation_series` and `streams` are tables. On Linux `emulate` and `probe` have what these commands add to `run`, `node` is the status of a
     router, and `stream_send`, `stream_receive` and `stream_event` are lines of `hopcast stream --json`.
     """
 

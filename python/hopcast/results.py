@@ -40,7 +40,7 @@ def run(
     """Simulate a scenario `replications` times with the seeds `seed`, `seed` + 1, …, on `threads` in parallel.
 
     With `out`, hopcast also writes results to that folder: `run.json`, `flows.parquet`, `nodes.parquet`,
-    `series.parquet`, with `pcap` a capture for each node, and with `record` a recording for each seed
+    `series.parquet`, with `cloud` in the scenario `streams.parquet`, with `pcap` a capture for each node, and with `record` a recording for each seed
     (`open_recording`). It replaces those of an earlier run, removes the earlier run's other captures and recordings,
     and leaves other files alone. The result depends on none of `threads`, `out`, `pcap` and `record`.
     Raises `OutputError` before anything runs if `out` can't be written, `RunError` if a run fails, and `Interrupted`
@@ -131,6 +131,13 @@ class Result:
         node.
         """
         return self._table("series")
+
+    @property
+    def streams(self) -> polars.DataFrame:
+        """Table with a row for each request in a streaming cloud and replication: who asked for which clip, what became of it, and
+        how often the display stopped. Without `cloud` in the scenario it is empty.
+        """
+        return self._table("streams")
 
     @property
     def conversations(self) -> polars.DataFrame:

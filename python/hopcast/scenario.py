@@ -17,7 +17,7 @@ from hopcast.extensions import Entry, Extensions
 
 if TYPE_CHECKING:
     from hopcast.congestion import CongestionControl
-    from hopcast.types import Emulation, Flow, Link, Nodes, Quantity, Radio
+    from hopcast.types import Cloud, Emulation, Flow, Link, Nodes, Quantity, Radio
 
 FROM_PYTHON = "<python>"
 """Name that errors show in place of a file name for Python objects."""
@@ -57,6 +57,7 @@ class Scenario:
         radio: Radio | None = None,
         flows: Sequence[Flow] | None = None,
         links: Sequence[Link] | None = None,
+        cloud: Cloud | None = None,
         emulation: Emulation | None = None,
         name: str | None = None,
         seed: int | None = None,
@@ -73,6 +74,7 @@ class Scenario:
             "nodes": nodes,
             "links": links,
             "flows": flows,
+            "cloud": cloud,
             "emulation": emulation,
         }
         document = {key: value for key, value in document.items() if value is not None}

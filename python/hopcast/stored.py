@@ -42,6 +42,8 @@ class StoredResult(Result):
     def _table(self, name: str) -> polars.DataFrame:
         if name not in self._tables:
             file = self.folder / f"{name}.parquet"
+            if name == "streams" and not file.exists():
+                raise NoDocument(f"{file}: is not there; only scenarios with `cloud` have requests for clips")
             if name in EMULATED and not file.exists():
                 raise NoDocument(f"{file}: is not there; only emulations have conversations (hopcast emulate --out)")
             self._tables[name] = load_table(file)

@@ -14,6 +14,49 @@ Quantity = str | int | float
 """A number with its unit, or a bare one in SI units."""
 
 
+class Clip(TypedDict, total=False):
+    """A clip, or with `count` a group of clips, of constant rate."""
+
+    at: Sequence[str]
+    count: int
+    length: Quantity
+    name: str
+    popularity: float
+    rate: Quantity
+
+
+Requests = TypedDict(
+    "Requests",
+    {
+        "clip": str,
+        "every": Quantity,
+        "from": str,
+        "start": Quantity,
+        "stop": Quantity,
+    },
+    total=False,
+)
+"""Requests for a clip."""
+
+
+class Cloud(TypedDict, total=False):
+    """Devices that store clips and stream them to each other."""
+
+    admission: Literal["all", "hops", "mean", "airtime", "statistical"]
+    catch_up: float
+    clips: Sequence[Clip]
+    devices: Sequence[str]
+    estimator: Literal["gaussian", "bootstrap", "quantile"]
+    half_life: Quantity
+    max_airtime: float
+    measurement_interval: Quantity
+    nominal_rate: Quantity
+    prefetch: Quantity
+    requests: Sequence[Requests]
+    sensing_hops: int
+    stalls_per_hour: float
+
+
 class Program(TypedDict, total=False):
     """A program that hopcast starts at a real node."""
 

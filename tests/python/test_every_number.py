@@ -21,7 +21,7 @@ class Number(NamedTuple):
     schema: dict[str, Any]
 
 
-LISTS = {"nodes": "nodes.n", "flows": "flows.units"}
+LISTS = {"nodes": "nodes.n", "flows": "flows.units", "cloud.clips": "cloud.clips.film"}
 """One entry of each list of the base scenario."""
 FILLED = {"rate": '"1 Mb/s"', "frequency": '"2.4 GHz"', "receive": '"100 m"', "carrier_sense": '"200 m"'}
 FILLED |= {"antenna_height": '"1.5 m"', "spacing": '"5 m"', "columns": "2", "radius": '"5 m"', "width": '"9 m"'}
@@ -31,10 +31,17 @@ FILLED |= {"bytes": '"1 MB"', "direction": '"server"', "speed": '"2 m/s"', "name
 FILLED |= {"block": "[9, 9]"}
 FILLED |= {"area": '{ width = "9 m", height = "9 m" }'}
 """For keys that a table must have, and the area of nodes that move."""
+CLOUD = (
+    'cloud={ clips = [{ name = "film", rate = "1 Mb/s", length = "9 s", at = ["n"] }], '
+    'requests = [{ from = "n", clip = "film", start = "1 s" }] }'
+)
 WHOLE = {
     "radio.obstacles.walls.0": "radio.obstacles.walls=[{ from = [0, 0], to = [1, 1], attenuation = 3 }]",
     "radio.obstacles.buildings.0": "radio.obstacles.buildings=[{ x = 0, y = 0, width = 1, height = 1, attenuation = 3 }]",
     "radio.obstacles.blockage": "radio.obstacles.blockage={ interval = 9, duration = 1, attenuation = [3, 5] }",
+    "cloud": CLOUD,
+    "cloud.clips.film": CLOUD,
+    "cloud.requests.0": CLOUD,
     "radio.obstacles.drift": "radio.obstacles.drift={ deviation = 3, decorrelation_time = 9 }",
 }
 """Tables that the base scenario lacks, and that need several keys."""

@@ -60,8 +60,28 @@ def test_each_example_and_each_change_of_it_runs(kind: str) -> None:
     assert changes(kind)
     for overrides in ([], *changes(kind)):
         scenario = package.Scenario.from_toml(EXAMPLES / f"{kind}.toml", overrides=overrides)
-        results = package.run(scenario.set("duration", min(scenario.duration_s, 5.0))).json()["flows"]
-        assert sum(flow["sent_packets"] for flow in results) > 0, overrides
+        results = package.run(scenario.set("duration", min(scenario.duration_s, 5.0))).json()
+        sent = sum(flow["sent_packets"] for flow in results["flows"])
+        messages = results.get("cloud", {"totals": {"control_messages": 0}})["totals"]["control_messages"]
+        assert sent + messages > 0, overrides
+
+
+def cloud(*overrides: str) -> dict[str, Any]:
+    """Sums over the devices of the example `cloud`."""
+    scenario = package.Scenario.from_toml(EXAMPLES / "cloud.toml", overrides=overrides)
+    totals: dict[str, Any] = package.run(scenario).json()["cloud"]["totals"]
+    return totals
+
+
+def test_cloud_who_is_admitted_does_not_stall_and_without_admission_nearly_all_do() -> None:
+    admitted = cloud()
+    assert admitted["completed_without_hiccup"] == admitted["admitted"] >= 6
+    assert admitted["refused"] > 0
+    assert admitted["orphaned_bookings"] == 0
+    everybody = cloud("cloud.admission=all")
+    assert everybody["admitted"] > admitted["admitted"]
+    assert everybody["completed_without_hiccup"] < admitted["completed_without_hiccup"]
+    assert everybody["hiccups_per_hour"] > 100
 
 
 def test_smallest_a_larger_share_of_a_low_rate_arrives() -> None:

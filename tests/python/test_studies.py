@@ -221,6 +221,7 @@ def test_experiments_are_found_by_id_letter_and_all() -> None:
         "H9",
         "H10",
         "H11",
+        "H12",
     ]
     assert [experiment.id for experiment in find("a")] == ["A1", "A2", "A3", "A4", "A5", "A6"]
     assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
@@ -314,7 +315,21 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         }
         for index in range(8)
     ]
-    return {"flows": flows, "nodes": nodes}
+    return {"flows": flows, "nodes": nodes, "cloud": made_up_cloud(draw)}
+
+
+def made_up_cloud(draw: random.Random) -> dict[str, Any]:
+    """What H12 reads of a streaming cloud."""
+    streams = [
+        {
+            "start_up_s": draw.uniform(1.0, 5.0),
+            "hiccups": draw.randrange(3),
+            "predicted_stall": draw.uniform(0.0, 1.0),
+            "prefetch_s": draw.uniform(1.0, 8.0),
+        }
+        for _ in range(4)
+    ]
+    return {"streams": streams, "totals": {"admitted": 4, "hiccups": sum(stream["hiccups"] for stream in streams)}}
 
 
 STATES = ("normal", "congestion", "route_change", "channel_error", "disconnection")

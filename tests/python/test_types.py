@@ -26,6 +26,9 @@ TABLES = {
     "flows.transport": types.Transport,
     "flows.application": types.Application,
     "flows.player": types.Player,
+    "cloud": types.Cloud,
+    "cloud.clips": types.Clip,
+    "cloud.requests": types.Requests,
     "emulation": types.Emulation,
     "emulation.programs": types.Program,
 }

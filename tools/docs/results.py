@@ -60,6 +60,10 @@ TITLES = {
         "Conversations over time. There is a row for each conversation and interval, from the interval of its first packet to that of its "
         "last ([intervals](conversations.md#series)).",
     ),
+    "streams": (
+        "`streams.parquet`, `result.streams`",
+        "A row for each request and replication, in runs with a [streaming cloud](models/cloud.md).",
+    ),
     "emulate": (
         "What `hopcast emulate` adds",
         "Fields of `run.json` next to those above, for an [emulation](emulation.md).",

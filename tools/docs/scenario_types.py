@@ -44,6 +44,7 @@ NAMES = {
     "nodes.access.down.queue": "LinkQueue",
     "flows": "Flow",
     "flows.fec": "FlowFec",
+    "cloud.clips": "Clip",
     "emulation.programs": "Program",
 }
 """The types of tables that are not called after the last step of their path."""

@@ -130,6 +130,7 @@ mod lru;
 pub mod random;
 pub mod rounding;
 pub mod routing;
+pub mod streaming;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 pub mod time;

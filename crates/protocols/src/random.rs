@@ -63,6 +63,10 @@ pub enum Purpose {
     Blockage = 30,
     /// Slow changes of a link; for: its two ends.
     Drift = 31,
+    /// Jitter and resamples of a streaming device; for: device, or the two parts of a stream's identity.
+    Cloud = 32,
+    /// When users of a streaming cloud ask, and for which clip; for: entry of the scenario, device.
+    CloudRequest = 33,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

@@ -28,6 +28,7 @@ const FILES: &[(&str, &str)] = files![
     "mesh.toml",
     "waypoint.toml",
     "crossing.toml",
+    "cloud.toml",
     "fec.toml",
     "pair.toml",
     "wifi.toml",

@@ -50,6 +50,11 @@ impl PyRunResult {
         ArrowTable(py.detach(|| results::rtp_table(&self.0)))
     }
 
+    /// A row for each request in a streaming cloud.
+    fn streams(&self, py: Python<'_>) -> ArrowTable {
+        ArrowTable(py.detach(|| results::stream_table(&self.0)))
+    }
+
     /// Conversations over time.
     fn conversation_series(&self, py: Python<'_>) -> ArrowTable {
         ArrowTable(py.detach(|| results::conversation_series_table(&self.0)))

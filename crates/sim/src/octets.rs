@@ -248,6 +248,7 @@ impl Encoder {
         }
         self.payload.clear();
         self.payload.extend(packet.coded().into_iter().flat_map(|coded| coded.to_octets_of_zeros()));
+        self.payload.extend(packet.content().into_iter().flat_map(|content| content.iter()));
         emit_transport_header(&packet.body, &self.payload, &ip, &mut self.transport);
         self.transport.append(&mut self.payload);
         let first = usize::from(packet.ip.offset).min(self.transport.len());

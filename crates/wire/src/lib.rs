@@ -103,6 +103,7 @@ pub mod arp;
 mod bit_set;
 mod bytes;
 pub mod checksum;
+pub mod cloud;
 mod code_point;
 pub mod dccp;
 pub mod dsdv;

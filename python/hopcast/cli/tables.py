@@ -41,7 +41,7 @@ LEAST = 12
 
 
 def print_result(result: Result) -> None:
-    """Print the results of a run: a row for each flow, and the totals of the network."""
+    """Print the results of a run: the sums of a streaming cloud, a row for each flow, and the totals of the network."""
     document = result.json()
     names = ("flow", "from → to", "protocol")
     shown = any(flow["hiccups"] is not None for flow in document["flows"])
@@ -64,9 +64,32 @@ def print_result(result: Result) -> None:
             ]
         )
     head = (*names, *numbers)
-    console = _print(head, lines, numbers=range(len(names), len(head)), title=Text(_title(result), style="bold"))
+    title = Text(_title(result), style="bold")
+    if "cloud" in document:
+        console = _print_cloud(document["cloud"]["totals"], title)
+        title = Text()
+    if lines or "cloud" not in document:
+        console = _print(head, lines, numbers=range(len(names), len(head)), title=title)
     # A number is no place to begin a new line: its thousands are parted by a space that rich takes for one.
     console.print("\n".join(textwrap.wrap(_summary(result), console.width)), highlight=False, soft_wrap=True)
+
+
+def _print_cloud(totals: dict[str, Any], title: Text) -> Console:
+    """Print the sums of a streaming cloud in a row."""
+    columns = {
+        "requests": "offered",
+        "stored\nthere": "local",
+        "admitted": "admitted",
+        "refused": "refused",
+        "not\nfound": "not_found",
+        "completed": "completed",
+        "without\nhiccup": "completed_without_hiccup",
+        "hiccups\nper hour": "hiccups_per_hour",
+        "stalled\ns": "stalled_s",
+        "start-up\nmedian, s": "start_up_median_s",
+    }
+    line = [_cell(totals, field, 1.0) for field in columns.values()]
+    return _print(tuple(columns), [line], numbers=range(len(columns)), title=title)
 
 
 def print_comparison(comparison: Comparison) -> None:

@@ -125,6 +125,7 @@ impl Measured<'_> {
             nodes: Vec::new(),
             totals: Totals::default(),
             conversations: None,
+            cloud: None,
             warnings: Vec::new(),
             cost: Cost::default(),
             provenance: Provenance {

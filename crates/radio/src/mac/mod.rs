@@ -23,6 +23,7 @@ mod block_ack;
 mod config;
 mod duplicate;
 pub mod edca;
+mod links;
 mod nav;
 mod originator;
 mod outgoing;
@@ -51,6 +52,8 @@ use block_ack::BlockAcks;
 pub use config::{AccessRules, Config, Protection};
 use duplicate::DuplicateCache;
 use edca::{AccessCategory, UserPriority};
+pub use links::LinkStatistics;
+use links::Links;
 use nav::Nav;
 use outgoing::OutgoingMpdu;
 use outputs::Outputs;
@@ -209,6 +212,8 @@ pub struct Dcf<P> {
     continues: bool,
     /// The time after which the reservation of an RTS may be taken back.
     nav_lapse: ByRate,
+    /// What was sent to each receiver, where somebody wants to know.
+    links: Option<Box<Links>>,
 }
 
 // What a bystander needs: see [`Dcf`].
@@ -270,12 +275,23 @@ impl<P: Payload> Dcf<P> {
             continues: false,
             nav_lapse,
             eifs_excess,
+            links: None,
         }
     }
 
     /// Makes [`Output::Overheard`] report packets between other stations from now on.
     pub fn set_promiscuous(&mut self) {
         self.is_promiscuous = true;
+    }
+
+    /// Counts from now on what is sent to each receiver.
+    pub fn keep_links(&mut self) {
+        self.links = Some(Box::default());
+    }
+
+    /// What was sent to each receiver since [`Self::keep_links`], the lowest station first.
+    pub fn links(&self) -> &[LinkStatistics] {
+        self.links.as_ref().map_or(&[], |links| links.all())
     }
 
     /// Whether [`Self::handle_power`] is of use.
@@ -859,6 +875,10 @@ impl<P: Payload> Dcf<P> {
             FrameKind::Rts => {
                 let rts = self.on_air.as_ref().expect("it has just been transmitted");
                 let (receiver, rate) = (rts.receiver, rts.vector);
+                if let (Some(links), Some(receiver)) = (&mut self.links, receiver) {
+                    let sifs = self.config.phy.parameters().sifs;
+                    links.on_protected(receiver, rts.airtime + sifs);
+                }
                 idle_from = self.await_response(FrameKind::Cts, receiver, rate, now);
             }
             // To the station itself: data follow.
@@ -874,6 +894,9 @@ impl<P: Payload> Dcf<P> {
                 let (receiver, rate) = (outgoing.receiver, outgoing.rate);
                 let frame = self.on_air.as_ref().expect("it has just been transmitted");
                 self.access_function.queue.on_transmitted(receiver, frame.airtime, frame.octets);
+                if let (Some(links), Some(receiver)) = (&mut self.links, receiver) {
+                    links.on_attempt(receiver, frame.airtime + frame.duration);
+                }
                 if receiver.is_some() && self.config.acknowledgements {
                     let expected = if self.is_aggregate_on_air() { FrameKind::BlockAck } else { FrameKind::Ack };
                     idle_from = self.await_response(expected, receiver, rate, now);
@@ -972,6 +995,9 @@ impl<P: Payload> Dcf<P> {
     /// The frame in hand has been delivered, as far as can be known.
     fn succeed(&mut self, outcome: fn(P) -> Output<P>, now: Instant) {
         let outgoing = self.access_function.take_current().expect("only a frame in hand succeeds");
+        if let (Some(links), Some(receiver)) = (&mut self.links, outgoing.receiver) {
+            outgoing.packets().for_each(|packet| links.on_delivered(receiver, packet.octets()));
+        }
         self.put_out(outcome(outgoing.payload));
         outgoing.more.into_iter().for_each(|packet| self.put_out(outcome(packet)));
         if !(self.continues && self.go_on(now)) {

@@ -24,7 +24,7 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::aggregate::{Body, MpduSet};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{
-    Dcf, DropCause, Frame, FrameKind, Header, Output, Payload, Protection, QueueSpace, StationId,
+    Dcf, DropCause, Frame, FrameKind, Header, LinkStatistics, Output, Payload, Protection, QueueSpace, StationId,
 };
 use hopcast_radio::medium::{EdgeProgress, Link, Medium, StartedTransmission, Transmission, TransmissionId};
 use hopcast_radio::phy::Phy;
@@ -144,6 +144,12 @@ pub trait Upper {
     }
     /// An interface returns a packet for a station, after [`Self::poll_purge`].
     fn handle_purged(&mut self, _port: Port, _packet: Self::Packet, _to: StationId, _now: Instant) {}
+    /// The interface of a host, a radio, whose station dump it wants ([`Self::handle_station_dump`]).
+    fn poll_station_dump(&mut self, _host: u32) -> Option<u32> {
+        None
+    }
+    /// What the station of an interface has sent to each receiver.
+    fn handle_station_dump(&mut self, _port: Port, _links: &[LinkStatistics], _now: Instant) {}
     /// A packet that a radio has sent without acknowledgement did not reach its station.
     fn handle_unheard(&mut self, _port: Port, _packet: &Self::Packet, _now: Instant) {}
     /// A packet that came over a wire has been handled: its memory can be reused.
@@ -732,6 +738,13 @@ impl<U: Upper> Engine<U> {
                             watch.on_station(station, &stations[station.0 as usize], now);
                         }
                         touched.push(station);
+                    }
+                    continue;
+                }
+                if let Some(interface) = upper.poll_station_dump(host as u32) {
+                    if let Attachment::Station(station) = ports.attachment(host, interface) {
+                        let port = Port { host: host as u32, interface };
+                        upper.handle_station_dump(port, stations[station.0 as usize].links(), now);
                     }
                     continue;
                 }

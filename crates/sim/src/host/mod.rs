@@ -35,6 +35,7 @@ pub use link::sdu::{Arp, Ends, Management, Raw, Sdu};
 pub use real::Listener;
 
 pub(crate) use app::SourceOptions;
+pub(crate) use app::cloud::CloudOptions;
 pub(crate) use app::fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
 pub(crate) use ip::router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub(crate) use ip::routes::{Destinations, Hop, Routes};
@@ -52,6 +53,8 @@ use crate::metrics::{Census, Counters, DropCause, Dropped, FlowTable};
 use crate::timers::Timers;
 use app::Program;
 use hopcast_protocols::arp::Config as ArpConfig;
+use hopcast_protocols::streaming::device::Device;
+use hopcast_protocols::streaming::profile::LinkTotals;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{QueueSpace, StationId};
@@ -62,6 +65,7 @@ use link::arp::Resolution;
 use packet::Packet;
 use real::{ErrorLimit, Real};
 use socket::dccp::DccpSocket;
+use socket::messages::MessageSocket;
 use socket::ports::Ports;
 use socket::rtp::RtpSocket;
 use socket::tcp::TcpSocket;
@@ -69,6 +73,7 @@ use socket::turns::{Next, Place, Turn, Turns};
 use socket::udp::UdpSocket;
 use socket::{SocketEvent, SocketId};
 use std::collections::VecDeque;
+use std::net::Ipv4Addr;
 use std::rc::Rc;
 
 /// One simulated machine. Fields that an arriving packet reads come first, for the sake of the processor's cache.
@@ -115,6 +120,9 @@ struct Stack {
     tcp: Vec<TcpSocket>,
     dccp: Vec<DccpSocket>,
     rtp: Vec<RtpSocket>,
+    messages: Vec<MessageSocket>,
+    /// Whether a program wants a station dump.
+    wants_dump: bool,
     /// The turn of a UDP socket.
     turn: Turn,
     /// UDP sockets whose write does not return, as too many packets wait for a route or an address.
@@ -347,6 +355,24 @@ impl Host {
         }
     }
 
+    /// The interface whose station dump a program wants.
+    #[inline]
+    pub(crate) fn poll_station_dump(&mut self) -> Option<u32> {
+        core::mem::take(&mut self.stack.wants_dump).then_some(socket::messages::INTERFACE)
+    }
+
+    /// The station dump that [`Self::poll_station_dump`] asked for.
+    pub(crate) fn handle_station_dump(&mut self, dump: &[(Ipv4Addr, LinkTotals)], now: Instant) {
+        for program in &mut self.programs {
+            program.handle_station_dump(dump, now);
+        }
+    }
+
+    /// The device of a streaming cloud that runs here.
+    pub(crate) fn device(&self) -> Option<&Device> {
+        self.programs.iter().find_map(Program::device)
+    }
+
     /// Reads what a packet at this host is likely to need; see [`crate::engine::Upper::prefetch`].
     #[inline]
     pub(crate) fn prefetch(&self) -> u64 {
@@ -492,6 +518,8 @@ impl Stack {
             tcp: Vec::new(),
             dccp: Vec::new(),
             rtp: Vec::new(),
+            messages: Vec::new(),
+            wants_dump: false,
             events: VecDeque::new(),
             unsettled: Vec::new(),
             ready: VecDeque::new(),

@@ -57,6 +57,8 @@ pub struct Part {
     pub coded: Option<Arc<Coded>>,
     /// The bytes of a real host.
     pub real: Option<RealPart>,
+    /// The first bytes of a program's datagram, where they mean something.
+    pub content: Option<Arc<[u8]>>,
 }
 
 /// The bytes of a frame of a real host.
@@ -211,7 +213,7 @@ impl From<Option<Instant>> for Expiry {
 }
 
 impl Tag {
-    /// [`Self::seq`] of a packet of DCCP or RTP that carries no data, and of a real host's that belongs to no flow.
+    /// [`Self::seq`] of a packet of DCCP or RTP that carries no data, and of one over UDP or of a real host that belongs to no flow.
     pub(crate) const NO_DATAGRAM: u64 = u64::MAX;
     /// [`Self::seq`] of a flow's first repair packet; those of datagrams are lower.
     pub(crate) const FIRST_REPAIR: u64 = 1 << 63;
@@ -222,8 +224,7 @@ impl Packet {
     /// lost with it.
     pub fn datagram(&self) -> Option<u64> {
         match self.body {
-            Body::Udp { .. } => Some(self.tag.seq),
-            Body::Dccp(_) | Body::Rtp { .. } | Body::Real { .. } => {
+            Body::Udp { .. } | Body::Dccp(_) | Body::Rtp { .. } | Body::Real { .. } => {
                 Some(self.tag.seq).filter(|&seq| seq != Tag::NO_DATAGRAM)
             }
             Body::Tcp { .. } | Body::Message => None,
@@ -250,9 +251,9 @@ impl Packet {
         if routing.is_none() && self.routing().is_none() {
             return;
         }
-        let (coded, real) = (self.coded().cloned(), self.real().cloned());
-        let is_needed = routing.is_some() || coded.is_some() || real.is_some();
-        self.part = is_needed.then(|| Arc::new(Part { routing, coded, real }));
+        let (coded, real, content) = (self.coded().cloned(), self.real().cloned(), self.content().cloned());
+        let is_needed = routing.is_some() || coded.is_some() || real.is_some() || content.is_some();
+        self.part = is_needed.then(|| Arc::new(Part { routing, coded, real, content }));
     }
 
     /// Meaning of the payload for FEC, if the flow is protected.
@@ -268,6 +269,11 @@ impl Packet {
     /// The part of a routing protocol after the IP header.
     pub fn routing(&self) -> Option<&RoutingPart> {
         self.part.as_deref()?.routing.as_ref()
+    }
+
+    /// The first bytes of the datagram, where they mean something.
+    pub fn content(&self) -> Option<&Arc<[u8]>> {
+        self.part.as_deref()?.content.as_ref()
     }
 
     /// The bytes of the real host that sent it.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::conversation::CourseRow;
 use super::table::SeriesRow;
-use super::{ConversationRecord, FlowRecord, NodeRecord, RadioRecord, RtpRecord, RunResult};
+use super::{ConversationRecord, FlowRecord, NodeRecord, RadioRecord, RtpRecord, RunResult, StreamRecord};
 
 /// Key in a JSON Schema with the names of a table's fields, in their order.
 const ORDER_KEY: &str = "x-order";
@@ -26,12 +26,13 @@ const ENDINGS: [(&str, &str); 7] = [
 ];
 
 /// The JSON Schema of the results of a run: `run` is that of `run.json` and `hopcast run --json`; `flows`, `nodes`, `series`,
-/// `conversations`, `rtp` and `conversation_series` are those of a row of the table with this name.
+/// `conversations`, `rtp`, `conversation_series` and `streams` are those of a row of the table with this name.
 pub fn schemas() -> Map<String, Value> {
     let mut run = described::<RunResult>();
     for name in ["flows", "nodes", "totals", "conversations"] {
         allow_means(&mut run["properties"][name]);
     }
+    allow_means(&mut run["properties"]["cloud"]["properties"]["totals"]);
     let provenance = &mut run["properties"]["provenance"];
     let replications = "Number of replications; missing for a single one.";
     add(
@@ -104,9 +105,7 @@ fn tidy(schema: &mut Value) {
                     *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
                 }
             }
-            if let Some(Value::Array(choices)) = table.remove("oneOf") {
-                name_choices(table, &choices);
-            }
+            let is_optional = table.contains_key("anyOf");
             if let Some(Value::Array(choices)) = table.get("anyOf") {
                 // An optional table or list.
                 let only = choices.iter().find(|choice| choice["type"] != "null").cloned();
@@ -115,6 +114,12 @@ fn tidy(schema: &mut Value) {
                     only.into_iter().for_each(|(key, value)| {
                         table.entry(key).or_insert(value);
                     });
+                }
+            }
+            if let Some(Value::Array(choices)) = table.remove("oneOf") {
+                name_choices(table, &choices);
+                if is_optional {
+                    table.insert("type".into(), json!(["string", "null"]));
                 }
             }
             for (name, property) in table.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
@@ -171,7 +176,7 @@ pub fn allow_means(schema: &mut Value) {
 type Columns = Vec<(String, Value)>;
 
 /// The tables of a run: names and columns.
-fn tables() -> [(&'static str, Columns); 6] {
+fn tables() -> [(&'static str, Columns); 7] {
     let seed = json!({ "description": "Seed of the run.", "type": "integer", "x-unit": "none" });
     let columns = |schema: &Value| -> Columns {
         // A cell holds neither a list nor a table.
@@ -210,6 +215,7 @@ fn tables() -> [(&'static str, Columns); 6] {
         ("conversations", conversations),
         ("rtp", rtp),
         ("conversation_series", columns(&described::<CourseRow<'_>>())),
+        ("streams", columns(&described::<StreamRecord>())),
     ]
 }
 
@@ -220,12 +226,20 @@ mod tests {
     use super::*;
     use crate::results::{
         Cost, Provenance, RunSeries, Totals, conversation_series_table, conversation_table, flow_table, node_table,
-        rtp_table, series_table,
+        rtp_table, series_table, stream_table,
     };
 
     #[test]
     fn every_column_of_a_table_is_declared_and_every_declared_one_exists() {
-        let made = [flow_table, node_table, series_table, conversation_table, rtp_table, conversation_series_table];
+        let made = [
+            flow_table,
+            node_table,
+            series_table,
+            conversation_table,
+            rtp_table,
+            conversation_series_table,
+            stream_table,
+        ];
         for ((name, declared), table) in tables().into_iter().zip(made) {
             let schema = table(&empty()).schema();
             let columns: BTreeSet<&String> = schema.fields().iter().map(|field| field.name()).collect();
@@ -240,6 +254,7 @@ mod tests {
             nodes: Vec::new(),
             totals: Totals::default(),
             conversations: None,
+            cloud: None,
             warnings: Vec::new(),
             cost: Cost::default(),
             provenance: Provenance { version: "", scenario_sha256: String::new(), seed: 1 },

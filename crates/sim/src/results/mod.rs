@@ -1,5 +1,6 @@
 //! Results of a run: one object for JSON, and tables.
 
+mod cloud;
 mod conversation;
 mod cost;
 pub mod dictionary;
@@ -9,6 +10,7 @@ mod replication;
 mod series;
 mod table;
 
+pub use cloud::{CloudRecord, CloudTotals, OutcomeName, Reason, StreamRecord, stream_table};
 pub use conversation::{ConversationRecord, ConversationRecords, RtpRecord};
 pub use conversation::{conversation_series_table, conversation_table, rtp_table};
 pub use cost::{Cost, Meter, Spent};
@@ -34,6 +36,9 @@ pub struct RunResult {
     /// Conversations between real hosts; a run without real hosts leaves out the keys.
     #[serde(flatten)]
     pub conversations: Option<ConversationRecords>,
+    /// The streaming cloud; a run without one leaves out the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cloud: Option<CloudRecord>,
     /// Warnings as sentences: for example about a flow that had to use lossy links. Without any, the key is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

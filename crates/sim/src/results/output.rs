@@ -12,6 +12,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::{
     RunResult, conversation_series_table, conversation_table, flow_table, node_table, rtp_table, series_table,
+    stream_table,
 };
 use crate::io_error::cause;
 
@@ -47,6 +48,9 @@ const TABLES_OF_REAL_HOSTS: [(&str, Rows); 3] = [
     ("rtp.parquet", rtp_table),
 ];
 
+/// Additional table of a run with a streaming cloud.
+const TABLES_OF_CLOUDS: [(&str, Rows); 1] = [("streams.parquet", stream_table)];
+
 /// The object of a run, next to the tables.
 const OBJECT: &str = "run.json";
 
@@ -62,7 +66,7 @@ pub fn check_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<
         let entry = entry.map_err(unreadable)?;
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
-        let mut tables = TABLES.iter().chain(&TABLES_OF_REAL_HOSTS);
+        let mut tables = TABLES.iter().chain(&TABLES_OF_REAL_HOSTS).chain(&TABLES_OF_CLOUDS);
         let is_ours = name == OBJECT || tables.any(|(table, _)| name == *table) || is_written(name);
         if is_ours && entry.file_type().map_err(unreadable)?.is_dir() {
             in_the_way.push(entry.path());
@@ -78,7 +82,7 @@ pub fn check_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<
 
 /// Writes `flows.parquet`, `nodes.parquet` and `series.parquet` with the rows of all `results`, in their order, to
 /// `folder`, which must exist; for real hosts also `conversations.parquet`, `conversation_series.parquet` and
-/// `rtp.parquet`. It renames the files when all of them are complete. Without results it writes nothing.
+/// `rtp.parquet`; for a streaming cloud also `streams.parquet`. It renames the files when all of them are complete. Without results it writes nothing.
 ///
 /// # Errors
 /// The first file that could not be written.
@@ -88,20 +92,23 @@ pub fn write_tables(folder: &Path, results: &[RunResult]) -> Result<(), OutputEr
     }
     let mut parts = Vec::new();
     let has_real_hosts = results.iter().any(|result| result.conversations.is_some());
-    let further = if has_real_hosts { &TABLES_OF_REAL_HOSTS[..] } else { &[] };
-    for &(name, rows) in TABLES.iter().chain(further) {
+    let has_cloud = results.iter().any(|result| result.cloud.is_some());
+    let further = [(has_real_hosts, &TABLES_OF_REAL_HOSTS[..]), (has_cloud, &TABLES_OF_CLOUDS[..])];
+    let written = further.iter().filter(|(is_there, _)| *is_there).flat_map(|(_, tables)| *tables);
+    for &(name, rows) in TABLES.iter().chain(written) {
         let (part, file) = Part::create(&folder.join(name))?;
         let outcome = write_table(file, results.iter().map(rows));
         outcome.map_err(|error| part.error(error))?;
         parts.push(part);
     }
     commit_all(parts)?;
-    if has_real_hosts { Ok(()) } else { remove_tables_of_real_hosts(folder) }
+    let missing = further.iter().filter(|(is_there, _)| !is_there);
+    missing.into_iter().try_for_each(|(_, tables)| remove(tables, folder))
 }
 
-/// Removes what an earlier run with real hosts has left in `folder`.
-fn remove_tables_of_real_hosts(folder: &Path) -> Result<(), OutputError> {
-    TABLES_OF_REAL_HOSTS.iter().map(|(name, _)| folder.join(name)).try_for_each(|path| match fs::remove_file(&path) {
+/// Removes what an earlier run of another kind has left in `folder`.
+fn remove(tables: &[(&str, Rows)], folder: &Path) -> Result<(), OutputError> {
+    tables.iter().map(|(name, _)| folder.join(name)).try_for_each(|path| match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(OutputError { path, error }),
         _ => Ok(()),
     })

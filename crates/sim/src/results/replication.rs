@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::{ConversationRecords, Cost, Provenance, RunResult, RunSeries, Spent, conversation, record};
+use super::{ConversationRecords, Cost, Provenance, RunResult, RunSeries, Spent, cloud, conversation, record};
 use crate::address::ip_address;
 use crate::host::Endpoint;
 use crate::metrics::Series;
@@ -136,6 +136,7 @@ impl<'a> Replication<'a> {
             totals: record::totals(simulation, &nodes),
             nodes,
             conversations: conversation::conversations(self.scenario, simulation),
+            cloud: cloud::record(self.scenario, simulation),
             warnings: simulation.warnings().iter().cloned().chain(refused).collect(),
             cost: Cost {
                 events: simulation.events(),

@@ -291,7 +291,7 @@ impl Table {
         self.insert(place, Field::new(name, DataType::Utf8, false), column);
     }
 
-    fn optional_texts<'a>(&mut self, name: &str, values: impl Iterator<Item = Option<&'a str>>) {
+    pub(super) fn optional_texts<'a>(&mut self, name: &str, values: impl Iterator<Item = Option<&'a str>>) {
         let column = Arc::new(values.collect::<StringArray>());
         self.push(Field::new(name, DataType::Utf8, true), column);
     }

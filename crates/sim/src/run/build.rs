@@ -46,6 +46,9 @@ pub(super) fn simulation(
         if router.is_some_and(|router| router.protocol().is_promiscuous()) {
             mac.set_promiscuous();
         }
+        if hosts.hosts[radio.node.0 as usize].device().is_some() {
+            mac.keep_links();
+        }
         mac
     };
     let macs = radios.iter().zip(0..).map(mac).collect();

@@ -13,6 +13,7 @@ pub use real::{Delivery, Refusal};
 
 use std::rc::Rc;
 
+use hopcast_protocols::streaming::device::Device;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::Dcf;
 use hopcast_radio::propagation::Position;
@@ -212,6 +213,12 @@ impl Simulation {
     /// The measurements of all flows.
     pub fn flows(&self) -> &FlowTable {
         &self.engine.upper().flows
+    }
+
+    /// The devices of a streaming cloud, with their nodes.
+    pub fn devices(&self) -> impl Iterator<Item = (NodeId, &Device)> {
+        let hosts = self.engine.upper().hosts.iter();
+        hosts.filter_map(|host| Some((host.node(), host.device()?)))
     }
 
     /// The counters of all hosts, by node.

@@ -6,6 +6,7 @@ use hopcast_protocols::application::{self, PlayerConfig};
 use hopcast_protocols::arp;
 use hopcast_protocols::fec;
 use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::streaming::device;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{dccp, rtp, tcp};
 use hopcast_radio::errors;
@@ -41,10 +42,55 @@ pub struct Scenario {
     pub links: Vec<WiredLink>,
     /// Flows in the order of the file.
     pub flows: Vec<Flow>,
+    /// Devices that store clips and stream them to each other.
+    pub cloud: Option<Cloud>,
     /// Settings for real hosts.
     pub emulation: Emulation,
     /// Hexadecimal SHA-256 of the scenario with all overrides except the seed, in a canonical spelling.
     pub sha256: String,
+}
+
+/// Devices that store clips and stream them to each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cloud {
+    /// The devices, in the order of nodes.
+    pub devices: Vec<NodeId>,
+    /// Parameters of all of them.
+    pub config: device::Config,
+    /// The clips.
+    pub clips: Vec<Clip>,
+    /// What users ask for.
+    pub requests: Vec<Requests>,
+}
+
+/// A clip of constant rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clip {
+    /// Its name.
+    pub name: String,
+    /// Rate in b/s.
+    pub rate: u32,
+    /// Playing time.
+    pub length: Duration,
+    /// The devices that store it.
+    pub at: Vec<NodeId>,
+    /// Exponent of Zipf's law in its group.
+    pub popularity: f64,
+}
+
+/// Requests of users.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requests {
+    /// The devices, each of which asks independently.
+    pub from: Vec<NodeId>,
+    /// The clips of which each request draws one.
+    pub clips: core::ops::Range<usize>,
+    /// The request, or the time from which requests arrive.
+    pub start: Instant,
+    /// Mean time between two requests of a device; `None`: there is one request.
+    pub every: Option<Duration>,
+    /// Time from which none arrives; `None`: the end of the run.
+    pub stop: Option<Instant>,
 }
 
 /// Settings for real hosts in real time.

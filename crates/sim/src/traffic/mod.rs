@@ -1,5 +1,6 @@
 //! Traffic: the hosts of a scenario with the programs that create, forward and receive its flows.
 
+mod cloud;
 mod flows;
 
 use crate::address::ip_address;
@@ -233,6 +234,9 @@ pub(crate) fn machines(
         }
     }
     let end = Instant::START + scenario.duration;
+    if let Some(cloud) = &scenario.cloud {
+        cloud::add(cloud, &mut hosts, &neighbours, seed, end);
+    }
     let spec = |((flow, path), id): ((&Flow, &Path), u32)| FlowSpec {
         priority: flow.priority,
         start: flow.start,

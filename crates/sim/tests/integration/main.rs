@@ -4,6 +4,7 @@ mod arp;
 mod association;
 mod captures;
 mod careless;
+mod cloud;
 mod conservation;
 mod determinism;
 mod detours;

@@ -4,6 +4,7 @@
 //! read or room to write, and then does what it can. Source, relay and sink are the programs of a flow; an
 //! [`Application`] determines what a source writes, and when.
 
+pub(super) mod cloud;
 pub(super) mod fec;
 mod relay;
 mod sink;
@@ -12,12 +13,16 @@ mod source;
 use super::socket::{Connect, ListenOptions, Owner, SocketEvent, SocketId, SocketOptions};
 use super::{Context, Endpoint, Host, Slot, Stack};
 use crate::id::FlowId;
+use cloud::Cloud;
 use hopcast_protocols::application::Application;
 use hopcast_protocols::fec::Config as FecConfig;
+use hopcast_protocols::streaming::device::Device;
+use hopcast_protocols::streaming::profile::LinkTotals;
 use hopcast_protocols::time::Instant;
 use relay::Relay;
 use sink::Sink;
 use source::Source;
+use std::net::Ipv4Addr;
 
 /// One program.
 #[derive(Debug)]
@@ -28,6 +33,8 @@ pub(super) enum Program {
     Relay(Relay),
     /// Reads at once whatever comes.
     Sink(Sink),
+    /// A device of a streaming cloud.
+    Cloud(Box<Cloud>),
 }
 
 /// What a source writes, and when.
@@ -59,6 +66,7 @@ impl Program {
             Self::Source(source) => source.handle_event(event, stack, cx),
             Self::Relay(relay) => relay.handle_event(socket, event, stack, cx),
             Self::Sink(sink) => sink.handle_event(socket, event, stack, cx),
+            Self::Cloud(cloud) => cloud.handle_readable(stack, cx),
         }
     }
 
@@ -68,6 +76,22 @@ impl Program {
             Self::Source(source) => source.handle_timeout(stack, cx),
             Self::Relay(relay) => relay.handle_timeout(stack, cx),
             Self::Sink(_) => {}
+            Self::Cloud(cloud) => cloud.handle_timeout(stack, cx),
+        }
+    }
+
+    /// What the interface has sent to each neighbour, for whom it matters.
+    pub(super) fn handle_station_dump(&mut self, dump: &[(Ipv4Addr, LinkTotals)], now: Instant) {
+        if let Self::Cloud(cloud) = self {
+            cloud.handle_station_dump(dump, now);
+        }
+    }
+
+    /// The device of a streaming cloud, if it is one.
+    pub(super) fn device(&self) -> Option<&Device> {
+        match self {
+            Self::Cloud(cloud) => Some(cloud.device()),
+            Self::Source(_) | Self::Relay(_) | Self::Sink(_) => None,
         }
     }
 
@@ -76,7 +100,7 @@ impl Program {
         match self {
             Self::Source(source) => source.handle_turn(stack, cx),
             Self::Relay(relay) => relay.handle_turn(stack, cx),
-            Self::Sink(_) => false,
+            Self::Sink(_) | Self::Cloud(_) => false,
         }
     }
 
@@ -84,7 +108,7 @@ impl Program {
     pub(super) fn held_datagram(&self) -> Option<(FlowId, u64)> {
         match self {
             Self::Relay(relay) => relay.held_datagram(),
-            Self::Source(_) | Self::Sink(_) => None,
+            Self::Source(_) | Self::Sink(_) | Self::Cloud(_) => None,
         }
     }
 }

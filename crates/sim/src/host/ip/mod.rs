@@ -115,6 +115,8 @@ impl Stack {
     pub(in crate::host) fn handle_ip(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
         match packet.body {
             Body::Real { .. } if packet.is_for_group() => self.handle_group(packet, from, cx),
+            // Between neighbours, whatever the routing protocol.
+            _ if packet.content().is_some() => self.receive(packet, cx),
             _ if self.router.is_some() => return self.handle_routed(packet, from, cx),
             _ if packet.ip.destination == self.node => self.receive(packet, cx),
             _ => self.forward(packet, from, cx),
@@ -151,6 +153,19 @@ impl Stack {
         // If the packet becomes several, the host has made all but the first.
         let mtu = self.mtu(hop.interface);
         cx.counters.refragmented += self.give_in_pieces(hop, packet, mtu, cx) - 1;
+    }
+
+    /// Sends a datagram of this host to a neighbour, or to all of them.
+    pub(in crate::host) fn send_to_neighbour(&mut self, hop: Hop, datagram: Packet, cx: &mut Context<'_>) {
+        let mtu = self.mtu(hop.interface);
+        cx.counters.originated += self.give_in_pieces(hop, datagram, mtu, cx);
+    }
+
+    /// The identification of the next datagram of this host.
+    pub(in crate::host) fn take_id(&mut self) -> u16 {
+        let id = self.next_id;
+        self.next_id = id.wrapping_add(1);
+        id
     }
 
     /// Gives a packet to an interface, cut if it is longer than `mtu`. Returns how many it has become.

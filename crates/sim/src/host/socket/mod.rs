@@ -8,6 +8,7 @@
 //! datagram; one that does not block is sent, or lost ([`Stack::send_or_lose`]).
 
 pub(in crate::host) mod dccp;
+pub(in crate::host) mod messages;
 pub(in crate::host) mod ports;
 pub(in crate::host) mod rtp;
 pub(in crate::host) mod tcp;
@@ -39,6 +40,8 @@ pub(in crate::host) enum SocketId {
     Dccp(u32),
     /// By its place among those of RTP.
     Rtp(u32),
+    /// Of UDP, for messages between neighbours; by its place among those.
+    Messages(u32),
 }
 
 impl SocketId {
@@ -50,7 +53,7 @@ impl SocketId {
     /// Its protocol ("Assigned internet protocol numbers", IANA).
     fn protocol(self) -> u8 {
         match self {
-            Self::Udp(_) | Self::Rtp(_) => UDP,
+            Self::Udp(_) | Self::Rtp(_) | Self::Messages(_) => UDP,
             Self::Tcp(_) => TCP,
             Self::Dccp(_) => DCCP,
         }
@@ -236,7 +239,7 @@ impl Stack {
             SocketId::Udp(place) => self.admit_udp(place, octets, now).map(|plan| Permit::Udp(place, plan)),
             SocketId::Dccp(place) => self.dccp[place as usize].has_room(octets).then_some(Permit::Dccp(place)),
             SocketId::Rtp(place) => self.rtp[place as usize].has_room().then_some(Permit::Rtp(place)),
-            SocketId::Tcp(_) => None,
+            SocketId::Tcp(_) | SocketId::Messages(_) => None,
         }
     }
 
@@ -261,7 +264,7 @@ impl Stack {
             SocketId::Udp(place) => self.send_udp_or_lose(place, unit, cx),
             SocketId::Dccp(place) => self.write_dccp(place, unit, cx),
             SocketId::Rtp(place) => self.write_rtp(place, unit, cx.now),
-            SocketId::Tcp(_) => {}
+            SocketId::Tcp(_) | SocketId::Messages(_) => {}
         }
     }
 
@@ -269,7 +272,7 @@ impl Stack {
     pub(in crate::host) fn space(&self, socket: SocketId) -> u32 {
         match socket {
             SocketId::Tcp(place) => self.tcp[place as usize].space(),
-            SocketId::Udp(_) | SocketId::Dccp(_) | SocketId::Rtp(_) => u32::MAX,
+            SocketId::Udp(_) | SocketId::Dccp(_) | SocketId::Rtp(_) | SocketId::Messages(_) => u32::MAX,
         }
     }
 
@@ -277,7 +280,7 @@ impl Stack {
     pub(in crate::host) fn write(&mut self, socket: SocketId, octets: u32, now: Instant) -> u32 {
         match socket {
             SocketId::Tcp(place) => self.write_tcp(place, octets, now),
-            SocketId::Udp(_) | SocketId::Dccp(_) | SocketId::Rtp(_) => 0,
+            SocketId::Udp(_) | SocketId::Dccp(_) | SocketId::Rtp(_) | SocketId::Messages(_) => 0,
         }
     }
 
@@ -288,6 +291,7 @@ impl Stack {
             SocketId::Tcp(place) => self.read_tcp(place, at_most, now),
             SocketId::Dccp(place) => self.dccp[place as usize].read().map(Read::Datagram),
             SocketId::Rtp(place) => self.rtp[place as usize].read().map(Read::Datagram),
+            SocketId::Messages(_) => None,
         }
     }
 
@@ -298,7 +302,7 @@ impl Stack {
             SocketId::Udp(place) => self.udp[place as usize].close(),
             SocketId::Tcp(place) => self.tcp[place as usize].close(now),
             SocketId::Dccp(place) => self.dccp[place as usize].close(now),
-            SocketId::Rtp(_) => {}
+            SocketId::Rtp(_) | SocketId::Messages(_) => {}
         }
         self.settle(socket);
     }
@@ -314,7 +318,7 @@ impl Stack {
     /// The program has done what it could with a socket, whose connection may go on.
     pub(in crate::host) fn settle(&mut self, socket: SocketId) {
         match socket {
-            SocketId::Udp(_) => {}
+            SocketId::Udp(_) | SocketId::Messages(_) => {}
             SocketId::Tcp(place) => self.wake_talker(place),
             SocketId::Dccp(_) | SocketId::Rtp(_) => self.unsettle(socket),
         }
@@ -362,7 +366,7 @@ impl Stack {
             let (step, program) = match socket {
                 SocketId::Dccp(place) => (self.step_dccp(place, cx), self.dccp[place as usize].owner.program),
                 SocketId::Rtp(place) => (self.step_rtp(place, cx), self.rtp[place as usize].owner.program),
-                SocketId::Udp(_) | SocketId::Tcp(_) => (Step::Rest, 0),
+                SocketId::Udp(_) | SocketId::Tcp(_) | SocketId::Messages(_) => (Step::Rest, 0),
             };
             match step {
                 Step::Done => {}
@@ -382,7 +386,7 @@ impl Stack {
     pub(in crate::host) fn expire_socket(&mut self, socket: u32, cx: &mut Context<'_>) {
         self.timers.set(Slot::Socket(socket).index(), None);
         match self.sockets[socket as usize] {
-            SocketId::Udp(_) => {}
+            SocketId::Udp(_) | SocketId::Messages(_) => {}
             SocketId::Tcp(place) => self.expire_tcp(place, cx),
             SocketId::Dccp(place) => self.expire_dccp(place, cx),
             SocketId::Rtp(place) => self.expire_rtp(place, cx.now),
@@ -411,6 +415,9 @@ impl Stack {
             }
             (Some(SocketId::Rtp(place)), Body::Rtp { packet, .. }) => {
                 self.deliver_rtp(place, datagram, packet, packets, cx);
+            }
+            (Some(SocketId::Messages(place)), &Body::Udp { length, .. }) => {
+                self.deliver_message(place, datagram, length, packets, cx);
             }
             (_, Body::Real { .. }) => self.deliver_real(datagram, packets, cx),
             _ => count_host_drop(datagram, packets, DropCause::NoSocket, cx),

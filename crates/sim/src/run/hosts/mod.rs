@@ -8,16 +8,18 @@ mod occupancy;
 
 use std::rc::Rc;
 
+use hopcast_protocols::streaming::profile::LinkTotals;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{self, Protection, QueueSpace, StationId};
+use hopcast_radio::mac::{self, LinkStatistics, Protection, QueueSpace, StationId};
 use hopcast_radio::phy::Phy;
 use hopcast_radio::units::Power;
 use hopcast_wire::ipv4::Protocol;
 
 use super::association::Associations;
 use super::real::RealHosts;
+use crate::address::ip_address;
 use crate::engine::{Attachment, Loss, Outgoing, Port, Ports, Upper};
 use crate::host::access::Access;
 use crate::host::card::Cards;
@@ -227,6 +229,20 @@ impl Upper for Hosts {
             hand_back(host, sdu, to, &mut context);
         }
         Some((interface, station))
+    }
+
+    fn poll_station_dump(&mut self, host: u32) -> Option<u32> {
+        self.hosts[host as usize].poll_station_dump()
+    }
+
+    fn handle_station_dump(&mut self, port: Port, links: &[LinkStatistics], now: Instant) {
+        let of = |link: &LinkStatistics| {
+            let node = NodeId(self.ports.of_station(link.receiver).host);
+            let LinkStatistics { octets, packets, airtime, attempts, .. } = *link;
+            (ip_address(node), LinkTotals { octets, packets, airtime, attempts })
+        };
+        let dump: Vec<_> = links.iter().map(of).collect();
+        self.hosts[port.host as usize].handle_station_dump(&dump, now);
     }
 
     fn handle_purged(&mut self, port: Port, sdu: Rc<Sdu>, to: StationId, now: Instant) {

@@ -23,6 +23,15 @@ impl<'a> Directory<'a> {
         self.nodes.get(name).copied()
     }
 
+    /// The node of this name, or all nodes of the group of this name.
+    pub(super) fn find_all(&self, name: &str) -> Vec<NodeId> {
+        if let Some(node) = self.find(name) {
+            return vec![node];
+        }
+        let group = self.groups.iter().filter(|group| group.name == name).flat_map(|group| &group.node_names);
+        group.filter_map(|name| self.find(name)).collect()
+    }
+
     /// The group of a node.
     pub(super) fn group(&self, node: NodeId) -> &'a model::Group {
         let mut nodes = self.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group));

@@ -26,6 +26,7 @@ macro_rules! alike {
 mod access;
 mod arp;
 mod card;
+mod cloud;
 mod custom;
 mod directory;
 mod emulation;
@@ -79,6 +80,9 @@ pub(super) struct Document {
     /// Streams of data between nodes.
     #[schemars(extend("x-default" = nothing("none", "")))]
     flows: Later<Vec<flows::Flow>>,
+    /// Devices that store clips and stream them to each other.
+    #[schemars(extend("x-default" = nothing("none", "")))]
+    cloud: Option<Later<cloud::Cloud>>,
     /// Settings for real hosts (`hopcast emulate`).
     emulation: Later<emulation::Emulation>,
 }
@@ -110,6 +114,7 @@ pub(super) fn resolve(
         _ => (resolver.links(&document.links, &groups), resolver.flows(&document.flows, &groups, mtu)),
     };
     resolver.check_association(&radio, &groups, &links);
+    let cloud = if groups.is_empty() { None } else { resolver.cloud(document.cloud.as_ref(), &groups, &radio) };
     let emulation = resolver.emulation(&document.emulation, &groups);
 
     let Resolver { ledger, errors, .. } = resolver;
@@ -125,6 +130,7 @@ pub(super) fn resolve(
         groups,
         links,
         flows,
+        cloud,
         emulation,
         sha256: String::new(),
     };

@@ -1,0 +1,357 @@
+//! Carries a clip from the device that has it to a display, packet by packet over a reserved path.
+//!
+//! The display says what has come, and up to where its buffer has room; the sender sends in order up to there, no faster than its pace,
+//! and repeats what a feedback shows as lost. So a stream takes its rate in the mean, and catches up at the pace.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use hopcast_wire::cloud::MEDIA_HEADER_LEN;
+
+use crate::application::{Player, PlayerConfig, PlayerReport};
+use crate::time::{Duration, Instant};
+
+/// Bytes of media in a packet: seven packets of an MPEG transport stream.
+pub const PACKET: u32 = 7 * 188;
+/// Bytes of an IP packet for each byte of media in it: with the headers of IPv4, UDP, and the message.
+pub const EXPANSION: f64 = (20 + 8 + MEDIA_HEADER_LEN as u32 + PACKET) as f64 / PACKET as f64;
+/// Time between two feedbacks.
+pub const FEEDBACK_INTERVAL: Duration = Duration::from_millis(100);
+/// Packets after the first missing one that may be on their way.
+const WINDOW: u32 = 1_024;
+/// Time after which a packet that did not come before later ones is repeated.
+const REPEAT_AFTER: Duration = Duration::from_millis(200);
+/// Time after which a packet is repeated of which nothing is known.
+const GIVE_UP_AFTER: Duration = Duration::from_millis(500);
+
+/// The packets of a clip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// How many there are.
+    pub packets: u32,
+    /// Media in each; in the last one perhaps less.
+    pub time: Duration,
+    /// Length of the clip.
+    pub length: Duration,
+}
+
+impl Layout {
+    /// A clip of `rate` b/s that lasts `length`.
+    pub fn new(rate: u32, length: Duration) -> Self {
+        let bits = u64::from(PACKET) * 8;
+        let time = Duration::from_nanos(bits * 1_000_000_000 / u64::from(rate.max(1)));
+        let packets = length.as_nanos().div_ceil(time.as_nanos().max(1)).min(u64::from(u32::MAX));
+        Self { packets: packets as u32, time, length }
+    }
+
+    /// Media before packet `number`.
+    fn position(&self, number: u32) -> Duration {
+        if number >= self.packets { self.length } else { self.time * u64::from(number) }
+    }
+
+    /// Packets that begin before `position`.
+    fn packets_before(&self, position: Duration) -> u32 {
+        (position.as_nanos().div_ceil(self.time.as_nanos().max(1))).min(u64::from(self.packets)) as u32
+    }
+}
+
+/// The end that has the clip.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    layout: Layout,
+    interval: Duration,
+    /// All before it have come.
+    base: u32,
+    /// When each packet from `base` on was sent last; `None`: it has come.
+    sent: VecDeque<Option<Instant>>,
+    lost: BTreeSet<u32>,
+    limit: u32,
+    free_at: Instant,
+    /// Packets sent again.
+    pub repeated: u64,
+}
+
+impl Sender {
+    /// Sends nothing before the first feedback, and then up to `pace` times the rate of the clip.
+    pub fn new(layout: Layout, pace: f64, now: Instant) -> Self {
+        let interval = Duration::from_secs_f64(layout.time.as_secs_f64() / pace);
+        let (sent, lost) = (VecDeque::new(), BTreeSet::new());
+        Self { layout, interval, base: 0, sent, lost, limit: 0, free_at: now, repeated: 0 }
+    }
+
+    /// The display has all packets before `next` and those of `came` (a bit each, from `next` on), and wants those before `limit`.
+    pub fn handle_feedback(&mut self, next: u32, limit: u32, came: &[u8], now: Instant) {
+        let next = next.min(self.layout.packets);
+        if next < self.base {
+            return;
+        }
+        // One that takes over from another sender begins where the display is.
+        let passed = (next - self.base).min(self.sent.len() as u32);
+        self.sent.drain(..passed as usize);
+        self.base = next;
+        self.lost = self.lost.split_off(&next);
+        self.limit = limit.min(self.layout.packets);
+        let has_come = |place: usize| came.get(place / 8).is_some_and(|bits| bits << (place % 8) & 0x80 != 0);
+        let last = (0..self.sent.len()).rev().find(|&place| has_come(place));
+        for (place, sent) in self.sent.iter_mut().enumerate() {
+            let number = next + place as u32;
+            if has_come(place) {
+                *sent = None;
+                self.lost.remove(&number);
+            } else if let Some(at) = *sent {
+                let patience = if last.is_some_and(|last| place < last) { REPEAT_AFTER } else { GIVE_UP_AFTER };
+                if at + patience <= now {
+                    self.lost.insert(number);
+                }
+            }
+        }
+    }
+
+    /// The packet to be sent now: each answer is another packet.
+    pub fn poll_send(&mut self, now: Instant) -> Option<u32> {
+        if now < self.free_at {
+            return None;
+        }
+        let number = match self.lost.pop_first() {
+            Some(number) => {
+                self.repeated += 1;
+                number
+            }
+            None if self.has_new() => {
+                self.sent.push_back(None);
+                self.base + self.sent.len() as u32 - 1
+            }
+            None => return None,
+        };
+        self.sent[(number - self.base) as usize] = Some(now);
+        self.free_at = now + self.interval;
+        Some(number)
+    }
+
+    /// When the next packet is to be sent; `None`: not before a feedback.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        (!self.lost.is_empty() || self.has_new()).then_some(self.free_at)
+    }
+
+    fn has_new(&self) -> bool {
+        let on_their_way = self.sent.len() as u32;
+        on_their_way < WINDOW && self.base + on_their_way < self.limit
+    }
+}
+
+/// What the display says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// All packets before it have come.
+    pub next: u32,
+    /// Those before it may be sent.
+    pub limit: u32,
+    /// A bit for each packet from `next` on.
+    pub came: Vec<u8>,
+}
+
+/// The display.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    layout: Layout,
+    player: Player,
+    /// Media that the buffer holds.
+    buffer: Duration,
+    next: u32,
+    /// Those beyond `next`.
+    early: BTreeMap<u32, ()>,
+    feedback_at: Instant,
+    /// Packets that came again.
+    pub duplicates: u64,
+}
+
+impl Receiver {
+    /// A display that was asked at `asked` and buffers `prefetch` before it begins.
+    pub fn new(layout: Layout, prefetch: Duration, asked: Instant, now: Instant) -> Self {
+        let config = PlayerConfig { start_up: prefetch.min(layout.length), resume: prefetch.min(layout.length) };
+        let player = Player::new(config, asked);
+        // What is on its way while a feedback is.
+        let buffer = prefetch + FEEDBACK_INTERVAL * 2;
+        Self { layout, player, buffer, next: 0, early: BTreeMap::new(), feedback_at: now, duplicates: 0 }
+    }
+
+    /// Packet `number` has come.
+    pub fn handle_packet(&mut self, number: u32, now: Instant) {
+        if number >= self.layout.packets || number >= self.next.saturating_add(WINDOW) {
+            return;
+        }
+        if number < self.next || self.early.insert(number, ()).is_some() {
+            self.duplicates += 1;
+            return;
+        }
+        if number != self.next {
+            return;
+        }
+        while self.early.remove(&self.next).is_some() {
+            self.next += 1;
+        }
+        self.player.handle_media(self.layout.position(self.next), now);
+        if self.is_complete() {
+            self.player.handle_end(now);
+        }
+    }
+
+    /// The feedback that is due.
+    pub fn poll_feedback(&mut self, now: Instant) -> Option<Feedback> {
+        if self.is_complete() || now < self.feedback_at {
+            return None;
+        }
+        self.feedback_at = now + FEEDBACK_INTERVAL;
+        let limit = self.layout.packets_before(self.player.report(now).played + self.buffer);
+        let mut came = Vec::new();
+        for &number in self.early.keys() {
+            let place = (number - self.next) as usize;
+            came.resize(came.len().max(place / 8 + 1), 0);
+            came[place / 8] |= 0x80 >> (place % 8);
+        }
+        Some(Feedback { next: self.next, limit, came })
+    }
+
+    /// The buffer may have run empty.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.player.poll_timeout().is_some_and(|due| due <= now) {
+            self.player.handle_timeout(now);
+        }
+    }
+
+    /// The time of the next feedback, or of an empty buffer.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let feedback = (!self.is_complete()).then_some(self.feedback_at);
+        feedback.into_iter().chain(self.player.poll_timeout()).min()
+    }
+
+    /// Whether all of the clip has come.
+    pub fn is_complete(&self) -> bool {
+        self.next >= self.layout.packets
+    }
+
+    /// Whether all of it has been shown.
+    pub fn is_finished(&self) -> bool {
+        self.player.is_finished()
+    }
+
+    /// What the viewer has seen up to `now`.
+    pub fn report(&self, now: Instant) -> PlayerReport {
+        self.player.report(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn millis(ms: u64) -> Instant {
+        Instant::START + Duration::from_millis(ms)
+    }
+
+    /// Packets of 10 ms, 100 of them: a clip of 1.0528 Mb/s that lasts a second.
+    fn layout() -> Layout {
+        Layout { packets: 100, time: Duration::from_millis(10), length: Duration::from_secs(1) }
+    }
+
+    #[test]
+    fn the_layout_of_a_clip() {
+        // 4 Mb/s: 1316 bytes each 2.632 ms; ten seconds are 3799.4 packets.
+        let layout = Layout::new(4_000_000, Duration::from_secs(10));
+        assert_eq!((layout.packets, layout.time), (3_800, Duration::from_micros(2_632)));
+        assert_eq!(layout.position(3_800), Duration::from_secs(10));
+        assert_eq!(layout.packets_before(Duration::from_micros(2_633)), 2);
+    }
+
+    #[test]
+    fn a_sender_waits_for_feedback_and_keeps_its_pace() {
+        let mut sender = Sender::new(layout(), 2.0, millis(0));
+        assert_eq!((sender.poll_send(millis(0)), sender.poll_timeout()), (None, None));
+        sender.handle_feedback(0, 3, &[], millis(20));
+        assert_eq!(sender.poll_send(millis(20)), Some(0));
+        assert_eq!((sender.poll_send(millis(24)), sender.poll_timeout()), (None, Some(millis(25))));
+        assert_eq!(sender.poll_send(millis(25)), Some(1));
+        assert_eq!(sender.poll_send(millis(30)), Some(2));
+        assert_eq!(sender.poll_timeout(), None, "the buffer has room for three");
+    }
+
+    #[test]
+    fn a_gap_is_repeated_after_200_ms_and_silence_after_500() {
+        let mut sender = Sender::new(layout(), 10.0, millis(0));
+        sender.handle_feedback(0, 3, &[], millis(0));
+        for ms in 0..3 {
+            assert_eq!(sender.poll_send(millis(ms)), Some(ms as u32));
+        }
+        // The second has come.
+        sender.handle_feedback(0, 3, &[0x40], millis(199));
+        assert_eq!(sender.poll_timeout(), None);
+        sender.handle_feedback(0, 3, &[0x40], millis(200));
+        assert_eq!(sender.poll_send(millis(200)), Some(0));
+        sender.handle_feedback(2, 3, &[], millis(501));
+        assert_eq!(sender.poll_timeout(), None);
+        sender.handle_feedback(2, 3, &[], millis(502));
+        assert_eq!((sender.poll_send(millis(502)), sender.repeated), (Some(2), 2));
+    }
+
+    #[test]
+    fn a_display_begins_with_a_full_buffer_and_wants_no_more_than_that() {
+        let mut receiver = Receiver::new(layout(), Duration::from_millis(300), millis(0), millis(5));
+        let first = receiver.poll_feedback(millis(5)).expect("at once");
+        assert_eq!(first, Feedback { next: 0, limit: 50, came: vec![] });
+        assert_eq!(receiver.poll_feedback(millis(50)), None);
+        (0..30).for_each(|number| receiver.handle_packet(number, millis(60)));
+        assert_eq!(receiver.report(millis(60)).start_up_delay, Some(Duration::from_millis(60)));
+        receiver.handle_packet(32, millis(70));
+        let feedback = receiver.poll_feedback(millis(160)).expect("after 100 ms");
+        // 100 ms shown, 300 ms of buffer, and two feedbacks.
+        assert_eq!(feedback, Feedback { next: 30, limit: 60, came: vec![0x20] });
+        // It stops when what came is shown.
+        assert_eq!(receiver.poll_timeout(), Some(millis(260)));
+        receiver.poll_feedback(millis(260));
+        receiver.handle_timeout(millis(360));
+        assert_eq!(receiver.report(millis(360)).hiccups, 1);
+    }
+
+    proptest! {
+        /// With half of all packets and feedbacks lost the clip arrives whole.
+        #[test]
+        fn a_lossy_path_delivers_all(seed in any::<u64>(), loss in 0.0..0.5_f64) {
+            let mut random = crate::random::Stream::new(seed, crate::random::Purpose::LinkLoss, 0, 0);
+            let mut sender = Sender::new(layout(), 1.5, millis(0));
+            let mut receiver = Receiver::new(layout(), Duration::from_millis(200), millis(0), millis(0));
+            let mut now = millis(0);
+            while !receiver.is_finished() {
+                prop_assert!(now < millis(60_000), "a minute is enough for a second of media");
+                receiver.handle_timeout(now);
+                if receiver.is_finished() {
+                    break;
+                }
+                if let Some(Feedback { next, limit, came }) = receiver.poll_feedback(now)
+                    && random.unit() >= loss
+                {
+                    sender.handle_feedback(next, limit, &came, now);
+                }
+                while let Some(number) = sender.poll_send(now) {
+                    if random.unit() >= loss {
+                        receiver.handle_packet(number, now);
+                    }
+                }
+                let timers = [sender.poll_timeout(), receiver.poll_timeout()];
+                now = timers.into_iter().flatten().min().expect("somebody has something to do").max(now);
+            }
+            prop_assert_eq!(receiver.report(now).played, Duration::from_secs(1));
+        }
+
+        #[test]
+        fn any_feedback_is_harmless(feedbacks in prop::collection::vec((any::<u32>(), any::<u32>(), prop::collection::vec(any::<u8>(), 0..40)), 0..20)) {
+            let mut sender = Sender::new(layout(), 1.5, millis(0));
+            for (step, (next, limit, came)) in feedbacks.into_iter().enumerate() {
+                let now = millis(step as u64 * 300);
+                sender.handle_feedback(next % 120, limit, &came, now);
+                while let Some(number) = sender.poll_send(now) {
+                    prop_assert!(number < 100);
+                }
+            }
+        }
+    }
+}

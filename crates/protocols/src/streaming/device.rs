@@ -1,0 +1,800 @@
+//! One device of a streaming cloud: it stores clips, passes streams on, and displays what its user asks for.
+//!
+//! A request goes through these steps. The device asks its neighbours for the clip, and they ask theirs (PROBE); each node on the way
+//! adds what it knows of its link. Devices that have the clip ANSWER along the way back. The display reserves the path with the
+//! fewest hops, of equal ones that with the fastest slowest link, and after a refusal up to two others. Then the media come along the
+//! path, and the display begins once its buffer is full.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use hopcast_wire::cloud::{MEDIA_HEADER_LEN, Message, PlannedHop, ProbedHop, Refusal, StreamId, Wish};
+
+use super::admission::{Load, Policy, tolerated};
+use super::airtime::{Surroundings, units};
+use super::delivery::{EXPANSION, Feedback, Layout, PACKET, Receiver, Sender};
+use super::prefetch;
+use super::profile::{self, Horizon, LinkTotals, Profile};
+use super::reservation::{self, Knowledge, MAX_HOPS, Plan, Reservations, Rules};
+use crate::application::PlayerReport;
+use crate::random::{Purpose, Stream};
+use crate::time::{Duration, Instant};
+
+/// Parameters of a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Rules of admission.
+    pub rules: Rules,
+    /// Media that a display buffers; `None`: as much as the profiles ask for.
+    pub prefetch: Option<Duration>,
+    /// Greatest rate at which a device sends a clip, as a multiple of the clip's rate.
+    pub pace: f64,
+    /// Hops over which a transmission is sensed: 1 or 2.
+    pub sensing_hops: u8,
+    /// Time between two measurements of links. Each measures one neighbour with two packets, unless other packets did.
+    pub measurement: Duration,
+    /// Parameters of the profiles.
+    pub profile: profile::Config,
+    /// Time that medium access takes before a frame, in the mean.
+    pub gap: Duration,
+}
+
+/// Time between two hellos.
+pub const HELLO_INTERVAL: Duration = Duration::from_secs(1);
+/// Five hellos may be lost: nothing repeats what is sent to all.
+const HELLO_LIFETIME: Duration = Duration::from_millis(5_500);
+/// Time between two station dumps.
+pub const DUMP_INTERVAL: Duration = Duration::from_millis(100);
+/// Messages to all are delayed by up to this time, so that neighbours do not answer one at once.
+const JITTER: Duration = Duration::from_millis(10);
+/// A PROBE is sent to all twice: the second time after this time and another jitter.
+const SECOND_PROBE: Duration = Duration::from_millis(30);
+/// Time for which a display waits for answers.
+const ANSWERS: Duration = Duration::from_millis(500);
+/// Searches before a display gives up.
+const SEARCHES: u8 = 3;
+/// Paths that a display tries to reserve.
+const PATHS: usize = 3;
+/// Time without media after which a display looks for another path.
+const SILENCE: Duration = Duration::from_secs(15);
+/// How often it does.
+const REROUTES: u32 = 3;
+/// Bytes of UDP payload in a measuring packet: those of a packet of media, so that both tell the same rate.
+const MEASURING_PACKET: u32 = MEDIA_HEADER_LEN as u32 + PACKET;
+/// Time for which a probe is known.
+const PROBE_LIFETIME: Duration = Duration::from_secs(10);
+
+/// What the device wants from its driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Send this UDP datagram to a neighbour, or to all.
+    Send(Datagram),
+    /// Read a station dump, and pass it to [`Device::handle_station_dump`].
+    Dump,
+}
+
+/// A UDP datagram for [`hopcast_wire::cloud::PORT`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// The neighbour; `None`: all of them.
+    pub to: Option<Ipv4Addr>,
+    /// The bytes of its message.
+    pub octets: Arc<[u8]>,
+    /// Bytes of the whole datagram, media and padding included.
+    pub length: u32,
+}
+
+/// How a request has ended, or stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The device looks for the clip or a path.
+    Pending,
+    /// The clip comes, or is being shown.
+    Playing,
+    /// All of it was shown.
+    Completed,
+    /// No device has answered.
+    NotFound,
+    /// All paths were refused; the last one for this reason.
+    Refused(Refusal),
+    /// The path broke, and no other one was found.
+    Broken,
+}
+
+/// One request and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewing {
+    /// What was asked for.
+    pub wish: Wish,
+    /// When.
+    pub asked: Instant,
+    /// How it stands.
+    pub outcome: Outcome,
+    /// The device that sends it; the display itself if it stores the clip.
+    pub from: Option<Ipv4Addr>,
+    /// Links of the last path that was reserved.
+    pub hops: u32,
+    /// Media that the display buffers.
+    pub prefetch: Duration,
+    /// Probability of a stall as the profiles told it, if they could.
+    pub risk: Option<f64>,
+    /// Paths that were refused.
+    pub refusals: u32,
+    /// Paths taken after the first one was lost.
+    pub reroutes: u32,
+    /// What the viewer saw.
+    pub report: PlayerReport,
+}
+
+/// What a device has put on the air besides media. All counts are those of messages that it sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Messages that are neither media nor padding.
+    pub control_messages: u64,
+    /// Their bytes of UDP payload.
+    pub control_octets: u64,
+    /// Bytes of UDP payload of packets that measure links.
+    pub measuring_octets: u64,
+    /// Media packets sent or passed on.
+    pub media_packets: u64,
+    /// Media packets that the sender repeated.
+    pub repeated_packets: u64,
+    /// Steps that the profiles have seen.
+    pub steps: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Device {
+    me: Ipv4Addr,
+    config: Config,
+    clips: BTreeSet<u32>,
+    random: Stream,
+    links: Links,
+    reservations: Reservations,
+    senders: BTreeMap<StreamId, Sender>,
+    viewings: Vec<Request>,
+    /// Requests that have not ended.
+    active: BTreeSet<u32>,
+    /// Probes that were passed on, and until when that is remembered.
+    passed_on: BTreeMap<(StreamId, u8), Instant>,
+    /// Messages to all that wait for their jitter.
+    delayed: VecDeque<(Instant, Message)>,
+    next_hello: Instant,
+    next_measurement: Instant,
+    next_dump: Instant,
+    /// The neighbour that was measured last.
+    measured: Ipv4Addr,
+    outputs: VecDeque<Output>,
+    counters: Counters,
+}
+
+/// What the device knows of its neighbours.
+#[derive(Debug)]
+struct Links {
+    surroundings: Surroundings,
+    profiles: BTreeMap<Ipv4Addr, Profile>,
+}
+
+/// What a node knows when it judges a reservation.
+struct Known<'a> {
+    links: &'a Links,
+    clips: &'a BTreeSet<u32>,
+}
+
+impl Knowledge for Known<'_> {
+    fn surroundings(&self) -> &Surroundings {
+        &self.links.surroundings
+    }
+
+    fn profile(&self, neighbour: Ipv4Addr) -> Option<&Profile> {
+        self.links.profiles.get(&neighbour)
+    }
+
+    fn has_clip(&self, clip: u32) -> bool {
+        self.clips.contains(&clip)
+    }
+}
+
+/// A request of this device's user.
+#[derive(Debug)]
+struct Request {
+    viewing: Viewing,
+    attempt: u8,
+    step: Step,
+    receiver: Option<Receiver>,
+}
+
+#[derive(Debug)]
+enum Step {
+    /// Waiting for answers.
+    Searching {
+        until: Instant,
+        searches: u8,
+        answers: Vec<Vec<ProbedHop>>,
+    },
+    /// Waiting for a confirmation; other paths are left.
+    Reserving {
+        path: Vec<ProbedHop>,
+        has_waited_longer: bool,
+        others: VecDeque<Vec<ProbedHop>>,
+    },
+    /// Receiving and showing, or showing what is stored here until then.
+    Playing {
+        heard: Instant,
+        shown: Option<Instant>,
+    },
+    Ended,
+}
+
+impl Device {
+    /// A device that stores these clips.
+    pub fn new(me: Ipv4Addr, config: Config, clips: BTreeSet<u32>, seed: u64, now: Instant) -> Self {
+        let mut random = Stream::new(seed, Purpose::Cloud, u32::from(me).into(), u64::MAX);
+        let mut later = |interval: Duration| now + random.duration_below(interval);
+        let (next_hello, next_measurement) = (later(HELLO_INTERVAL), later(config.measurement));
+        Self {
+            me,
+            config,
+            clips,
+            links: Links {
+                surroundings: Surroundings::new(me, config.sensing_hops, HELLO_LIFETIME),
+                profiles: BTreeMap::new(),
+            },
+            reservations: Reservations::new(me, config.rules, seed),
+            senders: BTreeMap::new(),
+            viewings: Vec::new(),
+            active: BTreeSet::new(),
+            passed_on: BTreeMap::new(),
+            delayed: VecDeque::new(),
+            next_hello,
+            next_measurement: now + HELLO_INTERVAL * 2 + (next_measurement - now),
+            next_dump: now + DUMP_INTERVAL,
+            measured: me,
+            outputs: VecDeque::new(),
+            counters: Counters::default(),
+            random,
+        }
+    }
+
+    /// The user asks for a clip.
+    pub fn handle_request(&mut self, wish: Wish, now: Instant) {
+        let number = self.viewings.len() as u32;
+        let viewing = Viewing {
+            wish,
+            asked: now,
+            outcome: Outcome::Pending,
+            from: None,
+            hops: 0,
+            prefetch: Duration::ZERO,
+            risk: None,
+            refusals: 0,
+            reroutes: 0,
+            report: PlayerReport::default(),
+        };
+        let mut request = Request { viewing, attempt: 0, step: Step::Ended, receiver: None };
+        self.active.insert(number);
+        if self.clips.contains(&wish.clip) {
+            // What is stored here is shown at once, and does not stall.
+            let shown = now + length(&wish);
+            request.viewing.from = Some(self.me);
+            request.viewing.outcome = Outcome::Playing;
+            request.step = Step::Playing { heard: now, shown: Some(shown) };
+            self.viewings.push(request);
+        } else {
+            self.viewings.push(request);
+            self.search(number, 1, now);
+        }
+    }
+
+    /// A datagram has come from a neighbour, or from somebody: `octets` are the bytes of its message.
+    pub fn handle_datagram(&mut self, from: Ipv4Addr, octets: &Arc<[u8]>, datagram_length: u32, now: Instant) {
+        let Ok(message) = Message::parse(octets) else { return };
+        self.links.surroundings.handle_heard(from, now);
+        match message {
+            Message::Media { stream, sequence } => {
+                self.handle_media(from, stream, sequence, octets, datagram_length, now);
+            }
+            Message::Feedback { stream, next, limit, ref came } => {
+                let Some(booking) = self.reservations.booking(stream) else { return };
+                if booking.previous() != Some(from) {
+                    return;
+                }
+                match booking.next() {
+                    Some(onward) => self.send(Some(onward), &message),
+                    None => {
+                        if let Some(sender) = self.senders.get_mut(&stream) {
+                            sender.handle_feedback(next, limit, came, now);
+                        }
+                    }
+                }
+            }
+            Message::Hello { heard, own, near } => {
+                self.links.surroundings.handle_hello(from, heard, own, near, now);
+                if self.links.surroundings.is_neighbour(from) {
+                    let Config { profile, gap, .. } = self.config;
+                    self.links.profiles.entry(from).or_insert_with(|| Profile::new(profile, gap));
+                }
+            }
+            Message::Probe { stream, attempt, wish, path } => self.handle_probe(from, stream, attempt, wish, path, now),
+            Message::Answer { stream, place, path } => self.handle_answer(stream, place, path),
+            Message::Padding => {}
+            message => {
+                let known = Known { links: &self.links, clips: &self.clips };
+                self.reservations.handle_message(from, message, &known, now);
+            }
+        }
+        self.settle(now);
+    }
+
+    /// What the interface tells of its neighbours.
+    pub fn handle_station_dump(&mut self, dump: impl Iterator<Item = (Ipv4Addr, LinkTotals)>, now: Instant) {
+        for (neighbour, totals) in dump {
+            if let Some(profile) = self.links.profiles.get_mut(&neighbour) {
+                profile.handle_totals(totals, now);
+            }
+        }
+    }
+
+    /// The time of [`Self::poll_timeout`] has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.links.surroundings.expire(now);
+        if self.next_dump <= now {
+            self.next_dump = now + DUMP_INTERVAL;
+            self.outputs.push_back(Output::Dump);
+        }
+        if self.next_hello <= now {
+            self.next_hello = now + HELLO_INTERVAL - JITTER + self.random.duration_below(JITTER * 2);
+            self.passed_on.retain(|_, until| *until > now);
+            let surroundings = &self.links.surroundings;
+            let (heard, near) = (surroundings.heard().collect(), surroundings.near());
+            let own = self.reservations.links();
+            self.send(None, &Message::Hello { heard, own, near });
+        }
+        if self.next_measurement <= now {
+            self.next_measurement = now + self.config.measurement;
+            self.measure(now);
+        }
+        while self.delayed.front().is_some_and(|(at, _)| *at <= now) {
+            let (_, message) = self.delayed.pop_front().expect("there is a first one");
+            self.send(None, &message);
+        }
+        self.reservations.handle_timeout(now);
+        let active: Vec<u32> = self.active.iter().copied().collect();
+        active.into_iter().for_each(|number| self.advance(number, now));
+        self.settle(now);
+    }
+
+    /// The time of the next [`Self::handle_timeout`].
+    pub fn poll_timeout(&self) -> Instant {
+        let delayed = self.delayed.front().map(|(at, _)| *at);
+        let senders = self.senders.values().filter_map(Sender::poll_timeout).min();
+        let active = self.active.iter().filter_map(|&number| self.viewings[number as usize].poll_timeout()).min();
+        let timers = [delayed, senders, active, self.reservations.poll_timeout()];
+        let own = self.next_hello.min(self.next_measurement).min(self.next_dump);
+        timers.into_iter().flatten().fold(own, Instant::min)
+    }
+
+    /// Takes out the next output.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// All requests of this device's user, as they stand at `now`.
+    pub fn viewings(&self, now: Instant) -> impl Iterator<Item = Viewing> + '_ {
+        self.viewings.iter().map(move |request| {
+            let report = match (&request.receiver, &request.step) {
+                (Some(receiver), step) if !matches!(step, Step::Ended) => receiver.report(now),
+                (None, &Step::Playing { shown: Some(_), .. }) => local_report(&request.viewing, now),
+                _ => request.viewing.report,
+            };
+            Viewing { report, ..request.viewing }
+        })
+    }
+
+    /// What the device has put on the air.
+    pub fn counters(&self) -> Counters {
+        let steps = self.links.profiles.values().map(Profile::steps).sum();
+        let repeated: u64 = self.senders.values().map(|sender| sender.repeated).sum();
+        Counters { steps, repeated_packets: self.counters.repeated_packets + repeated, ..self.counters }
+    }
+
+    /// The bookings of this device.
+    pub fn reservations(&self) -> &Reservations {
+        &self.reservations
+    }
+
+    /// What the device knows of the link to a neighbour.
+    pub fn profile(&self, neighbour: Ipv4Addr) -> Option<&Profile> {
+        self.links.profiles.get(&neighbour)
+    }
+
+    fn handle_media(
+        &mut self,
+        from: Ipv4Addr,
+        stream: StreamId,
+        sequence: u32,
+        octets: &Arc<[u8]>,
+        datagram_length: u32,
+        now: Instant,
+    ) {
+        let Some(booking) = self.reservations.booking(stream) else {
+            // The sender does not know that the path is gone.
+            return self.send(Some(from), &Message::Release { stream });
+        };
+        if booking.next() != Some(from) {
+            return;
+        }
+        if let Some(onward) = booking.previous() {
+            self.counters.media_packets += 1;
+            let datagram = Datagram { to: Some(onward), octets: Arc::clone(octets), length: datagram_length };
+            return self.outputs.push_back(Output::Send(datagram));
+        }
+        let Some(request) = self.viewings.get_mut(stream.number as usize) else { return };
+        if let (Some(receiver), Step::Playing { heard, .. }) = (&mut request.receiver, &mut request.step) {
+            *heard = now;
+            receiver.handle_packet(sequence, now);
+            if receiver.is_complete() {
+                self.reservations.handle_end(stream);
+            }
+        }
+    }
+
+    /// A display looks for a clip.
+    fn handle_probe(
+        &mut self,
+        from: Ipv4Addr,
+        stream: StreamId,
+        attempt: u8,
+        wish: Wish,
+        mut path: Vec<ProbedHop>,
+        now: Instant,
+    ) {
+        let is_sound = path.last().is_some_and(|hop| hop.node == from)
+            && path.first().is_some_and(|hop| hop.node == stream.display)
+            && path.len() <= MAX_HOPS
+            && !path.iter().any(|hop| hop.node == self.me)
+            && wish.rate > 0;
+        let has_clip = self.clips.contains(&wish.clip);
+        let is_known = self.passed_on.contains_key(&(stream, attempt));
+        if !is_sound || !self.links.surroundings.is_neighbour(from) || is_known && !has_clip {
+            return;
+        }
+        self.passed_on.insert((stream, attempt), now + PROBE_LIFETIME);
+        path.push(self.probed_hop(from, stream, &wish, path.len()));
+        if has_clip {
+            let place = (path.len() - 2) as u8;
+            return self.send(Some(from), &Message::Answer { stream, place, path });
+        }
+        if path.len() <= MAX_HOPS {
+            let first = now + self.random.duration_below(JITTER);
+            self.send_twice(first, Message::Probe { stream, attempt, wish, path });
+        }
+    }
+
+    /// Sends a message to all at `first`, and again later.
+    fn send_twice(&mut self, first: Instant, message: Message) {
+        let second = first + SECOND_PROBE + self.random.duration_below(JITTER);
+        for (at, message) in [(first, message.clone()), (second, message)] {
+            let place = self.delayed.partition_point(|(other, _)| *other <= at);
+            self.delayed.insert(place, (at, message));
+        }
+    }
+
+    /// This node on a path on which it is the `hops`-th after the display.
+    fn probed_hop(&self, towards: Ipv4Addr, stream: StreamId, wish: &Wish, hops: usize) -> ProbedHop {
+        let reserved = self.links.surroundings.reserved(&self.reservations.links(), |other| other == stream);
+        let free = (self.config.rules.max_airtime - reserved).max(0.0);
+        let profile = self.links.profiles.get(&towards);
+        let rate = profile.and_then(|profile| profile.mean(Horizon::Second)).unwrap_or_default();
+        let length = f64::from(wish.length) / 1e3;
+        let prefetch = if self.config.rules.policy == Policy::Statistical && self.config.prefetch.is_none() {
+            let load = Load { rate: f64::from(wish.rate) * EXPANSION, length, share: (1.0 - reserved).max(0.0) };
+            let outlook = profile.and_then(|profile| self.reservations.outlook(profile, stream, &load));
+            let tolerated = tolerated(self.config.rules.stalls_per_hour, length) / hops as f64;
+            outlook.and_then(|outlook| prefetch::least(&outlook, tolerated)).unwrap_or(prefetch::MOST)
+        } else {
+            prefetch::LEAST
+        };
+        // Float to integer casts saturate.
+        ProbedHop { node: self.me, rate: rate as u32, prefetch: millis(prefetch), free: units(free) }
+    }
+
+    /// A device that has the clip tells the path to it.
+    fn handle_answer(&mut self, stream: StreamId, place: u8, path: Vec<ProbedHop>) {
+        let place = usize::from(place);
+        if path.get(place).is_none_or(|hop| hop.node != self.me) || !(2..=MAX_HOPS + 1).contains(&path.len()) {
+            return;
+        }
+        if let Some(before) = place.checked_sub(1) {
+            let to = path[before].node;
+            return self.send(Some(to), &Message::Answer { stream, place: before as u8, path });
+        }
+        let Some(request) = self.viewings.get_mut(stream.number as usize) else { return };
+        if stream.display == self.me
+            && let Step::Searching { answers, .. } = &mut request.step
+            && !answers.contains(&path)
+        {
+            answers.push(path);
+        }
+    }
+
+    /// Asks all neighbours for the clip of a request.
+    fn search(&mut self, number: u32, searches: u8, now: Instant) {
+        let request = &mut self.viewings[number as usize];
+        request.attempt = request.attempt.wrapping_add(1);
+        request.step = Step::Searching { until: now + ANSWERS, searches, answers: Vec::new() };
+        let (attempt, wish) = (request.attempt, request.viewing.wish);
+        let path = vec![ProbedHop { node: self.me, rate: 0, prefetch: 0, free: 0 }];
+        let message = Message::Probe { stream: self.stream(number), attempt, wish, path };
+        let first = now + self.random.duration_below(JITTER);
+        self.send_twice(first, message);
+    }
+
+    /// What is due for a request.
+    fn advance(&mut self, number: u32, now: Instant) {
+        let request = &mut self.viewings[number as usize];
+        match &mut request.step {
+            Step::Searching { until, searches, answers } if *until <= now => {
+                let (searches, mut answers) = (*searches, core::mem::take(answers));
+                if answers.is_empty() {
+                    return match searches < SEARCHES {
+                        true => self.search(number, searches + 1, now),
+                        false if request.receiver.is_some() => self.end(number, Outcome::Broken, now),
+                        false => self.end(number, Outcome::NotFound, now),
+                    };
+                }
+                let slowest = |path: &[ProbedHop]| path[1..].iter().map(|hop| hop.rate).min();
+                answers.sort_by_key(|path| (path.len(), core::cmp::Reverse(slowest(path))));
+                answers.truncate(PATHS);
+                self.reserve(number, answers.into(), now);
+            }
+            Step::Playing { shown: Some(shown), .. } if *shown <= now => {
+                request.viewing.report = local_report(&request.viewing, now);
+                self.end(number, Outcome::Completed, now);
+            }
+            Step::Playing { heard, shown: None } => {
+                let is_silent = *heard + SILENCE <= now;
+                let Some(receiver) = &mut request.receiver else { return };
+                receiver.handle_timeout(now);
+                if receiver.is_finished() {
+                    return self.end(number, Outcome::Completed, now);
+                }
+                if is_silent && !receiver.is_complete() {
+                    return self.handle_lost_path(number, now);
+                }
+                if let Some(Feedback { next, limit, came }) = receiver.poll_feedback(now) {
+                    let stream = self.stream(number);
+                    let onward = self.reservations.booking(stream).and_then(reservation::Booking::next);
+                    if onward.is_some() {
+                        self.send(onward, &Message::Feedback { stream, next, limit, came });
+                    }
+                }
+            }
+            Step::Searching { .. } | Step::Reserving { .. } | Step::Playing { .. } | Step::Ended => {}
+        }
+    }
+
+    /// Tries the first of these paths.
+    fn reserve(&mut self, number: u32, mut paths: VecDeque<Vec<ProbedHop>>, now: Instant) {
+        let Some(path) = paths.pop_front() else { return };
+        let prefetch = self.config.prefetch.unwrap_or_else(|| {
+            let most = path.iter().map(|hop| hop.prefetch).max().unwrap_or_default();
+            // A tenth more: the profiles change until they are asked again.
+            let most = Duration::from_millis(u64::from(most) * 11 / 10);
+            if most <= prefetch::LEAST * 11 / 10 { prefetch::LEAST } else { most.min(prefetch::MOST) }
+        });
+        self.plan(number, path, prefetch, false, paths, now);
+    }
+
+    fn plan(
+        &mut self,
+        number: u32,
+        path: Vec<ProbedHop>,
+        prefetch: Duration,
+        has_waited_longer: bool,
+        others: VecDeque<Vec<ProbedHop>>,
+        now: Instant,
+    ) {
+        let stream = self.stream(number);
+        let Rules { policy, nominal_rate, .. } = self.config.rules;
+        let request = &mut self.viewings[number as usize];
+        request.attempt = request.attempt.wrapping_add(1);
+        request.viewing.prefetch = prefetch;
+        let (attempt, wish) = (request.attempt, request.viewing.wish);
+        let airtime = |(place, hop): (usize, &ProbedHop)| {
+            let link_rate = if policy == Policy::Hops { nominal_rate } else { f64::from(hop.rate) / EXPANSION };
+            let share = if place == 0 { 0.0 } else { f64::from(wish.rate) / link_rate.max(1.0) };
+            PlannedHop { node: hop.node, airtime: units(share) }
+        };
+        let planned = path.iter().enumerate().map(airtime).collect();
+        request.step = Step::Reserving { path, has_waited_longer, others };
+        let plan = Plan { stream, attempt, wish, prefetch: millis(prefetch), path: planned };
+        let known = Known { links: &self.links, clips: &self.clips };
+        self.reservations.handle_plan(plan, &known, now);
+    }
+
+    /// Acts on what the reservations report, and sends the media that are due.
+    fn settle(&mut self, now: Instant) {
+        while let Some(output) = self.reservations.poll_output() {
+            match output {
+                reservation::Output::Send { to, message } => self.send(Some(to), &message),
+                reservation::Output::Granted { stream, wish } => {
+                    let layout = Layout::new(wish.rate, length(&wish));
+                    self.remove_sender(stream);
+                    self.senders.insert(stream, Sender::new(layout, self.config.pace, now));
+                }
+                reservation::Output::Confirmed { stream, risk } => self.handle_confirmed(stream, risk, now),
+                reservation::Output::Refused { stream, reason, fits, .. } => {
+                    self.handle_refused(stream, reason, fits, now);
+                }
+                reservation::Output::Ended { stream } => {
+                    self.remove_sender(stream);
+                    if stream.display == self.me {
+                        self.handle_lost_path(stream.number, now);
+                    }
+                }
+            }
+        }
+        self.drop_orphans();
+        self.send_media(now);
+    }
+
+    /// Stops what is no longer booked.
+    fn drop_orphans(&mut self) {
+        let reservations = &self.reservations;
+        let orphan = |stream: &StreamId| reservations.booking(*stream).is_none();
+        while let Some(stream) = self.senders.keys().copied().find(orphan) {
+            if let Some(sender) = self.senders.remove(&stream) {
+                self.counters.repeated_packets += sender.repeated;
+            }
+        }
+    }
+
+    fn remove_sender(&mut self, stream: StreamId) {
+        if let Some(sender) = self.senders.remove(&stream) {
+            self.counters.repeated_packets += sender.repeated;
+        }
+    }
+
+    fn send_media(&mut self, now: Instant) {
+        let Self { senders, reservations, outputs, counters, .. } = self;
+        for (&stream, sender) in senders {
+            let Some(to) = reservations.booking(stream).and_then(reservation::Booking::previous) else { continue };
+            while let Some(sequence) = sender.poll_send(now) {
+                counters.media_packets += 1;
+                let octets = Message::Media { stream, sequence }.emit().into();
+                let length = MEDIA_HEADER_LEN as u32 + PACKET;
+                outputs.push_back(Output::Send(Datagram { to: Some(to), octets, length }));
+            }
+        }
+    }
+
+    fn handle_confirmed(&mut self, stream: StreamId, risk: Option<f64>, now: Instant) {
+        let Some(request) = self.viewings.get_mut(stream.number as usize) else { return };
+        let Step::Reserving { path, .. } = &request.step else { return };
+        let (hops, from) = (path.len() - 1, path.last().map(|hop| hop.node));
+        let viewing = &mut request.viewing;
+        (viewing.hops, viewing.from, viewing.risk) = (hops as u32, from, risk);
+        viewing.outcome = Outcome::Playing;
+        let layout = Layout::new(viewing.wish.rate, length(&viewing.wish));
+        let (prefetch, asked) = (viewing.prefetch, viewing.asked);
+        request.receiver.get_or_insert_with(|| Receiver::new(layout, prefetch, asked, now));
+        request.step = Step::Playing { heard: now, shown: None };
+        self.advance(stream.number, now);
+    }
+
+    fn handle_refused(&mut self, stream: StreamId, reason: Refusal, fits: u32, now: Instant) {
+        let number = stream.number;
+        let is_adaptive = self.config.prefetch.is_none();
+        let Some(request) = self.viewings.get_mut(number as usize) else { return };
+        let Step::Reserving { path, has_waited_longer, others } = &mut request.step else { return };
+        let (path, others) = (core::mem::take(path), core::mem::take(others));
+        let longer = Duration::from_millis(u64::from(fits) * 11 / 10).min(prefetch::MOST);
+        let may_wait = is_adaptive && !*has_waited_longer && reason == Refusal::Risk && fits > 0;
+        if may_wait && longer > request.viewing.prefetch {
+            return self.plan(number, path, longer, true, others, now);
+        }
+        request.viewing.refusals += 1;
+        if others.is_empty() {
+            let outcome = if request.receiver.is_some() { Outcome::Broken } else { Outcome::Refused(reason) };
+            self.end(number, outcome, now);
+        } else {
+            self.reserve(number, others, now);
+        }
+    }
+
+    /// The path of a stream that is under way is gone: the display looks for another one.
+    fn handle_lost_path(&mut self, number: u32, now: Instant) {
+        let stream = self.stream(number);
+        let Some(request) = self.viewings.get_mut(number as usize) else { return };
+        let Step::Playing { shown: None, .. } = request.step else { return };
+        if request.receiver.as_ref().is_some_and(Receiver::is_complete) {
+            return;
+        }
+        self.reservations.handle_end(stream);
+        if request.viewing.reroutes < REROUTES {
+            request.viewing.reroutes += 1;
+            self.search(number, 1, now);
+        } else {
+            self.end(number, Outcome::Broken, now);
+        }
+    }
+
+    fn end(&mut self, number: u32, outcome: Outcome, now: Instant) {
+        let stream = self.stream(number);
+        let request = &mut self.viewings[number as usize];
+        if let Some(receiver) = &request.receiver {
+            request.viewing.report = receiver.report(now);
+        }
+        request.viewing.outcome = outcome;
+        request.step = Step::Ended;
+        self.active.remove(&number);
+        self.reservations.handle_end(stream);
+    }
+
+    /// Sends two packets to the next neighbour in turn, unless others were sent to it since the last measurement.
+    fn measure(&mut self, now: Instant) {
+        let neighbours: Vec<Ipv4Addr> = self.links.surroundings.neighbours().collect();
+        let is_stale = |node: &&Ipv4Addr| {
+            let profile = self.links.profiles.get(node);
+            profile.and_then(|profile| profile.age(now)).is_none_or(|age| age >= self.config.measurement)
+        };
+        let after = neighbours.iter().filter(|&&node| node > self.measured);
+        let before = neighbours.iter().filter(|&&node| node <= self.measured);
+        let Some(&next) = after.chain(before).find(is_stale) else { return };
+        self.measured = next;
+        let octets: Arc<[u8]> = Message::Padding.emit().into();
+        for _ in 0..2 {
+            self.counters.measuring_octets += u64::from(MEASURING_PACKET);
+            let datagram = Datagram { to: Some(next), octets: Arc::clone(&octets), length: MEASURING_PACKET };
+            self.outputs.push_back(Output::Send(datagram));
+        }
+    }
+
+    fn send(&mut self, to: Option<Ipv4Addr>, message: &Message) {
+        let octets: Arc<[u8]> = message.emit().into();
+        let length = octets.len() as u32;
+        self.counters.control_messages += 1;
+        self.counters.control_octets += u64::from(length);
+        self.outputs.push_back(Output::Send(Datagram { to, octets, length }));
+    }
+
+    fn stream(&self, number: u32) -> StreamId {
+        StreamId { display: self.me, number }
+    }
+}
+
+impl Request {
+    fn poll_timeout(&self) -> Option<Instant> {
+        match &self.step {
+            Step::Searching { until, .. } => Some(*until),
+            Step::Playing { shown: Some(shown), .. } => Some(*shown),
+            Step::Playing { heard, shown: None } => {
+                let receiver = self.receiver.as_ref()?;
+                let silence = (!receiver.is_complete()).then_some(*heard + SILENCE);
+                receiver.poll_timeout().into_iter().chain(silence).min()
+            }
+            Step::Reserving { .. } | Step::Ended => None,
+        }
+    }
+}
+
+/// What the viewer of a clip that is stored here has seen.
+fn local_report(viewing: &Viewing, now: Instant) -> PlayerReport {
+    let played = now.saturating_since(viewing.asked).min(length(&viewing.wish));
+    PlayerReport { start_up_delay: Some(Duration::ZERO), played, ..PlayerReport::default() }
+}
+
+fn length(wish: &Wish) -> Duration {
+    Duration::from_millis(wish.length.into())
+}
+
+/// Whole milliseconds; those of messages go up to 49 days.
+fn millis(duration: Duration) -> u32 {
+    u32::try_from(duration.as_nanos() / 1_000_000).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,14 @@
+//! Streaming between the devices of homes: who admits which stream over which path, and with how much in the buffer.
+//!
+//! Ghandeharizadeh and others (P000, section VI) leave this to future work. Each part is a machine: [`profile`] knows a link,
+//! [`airtime`] what is reserved around a device, [`admission`] and [`prefetch`] judge a stream, [`reservation`] books it along a path,
+//! [`delivery`] carries it, and [`device`] is all of them at one device. They see what a real host sees: its datagrams, and the
+//! station dump of its interface.
+
+pub mod admission;
+pub mod airtime;
+pub mod delivery;
+pub mod device;
+pub mod prefetch;
+pub mod profile;
+pub mod reservation;

@@ -1,0 +1,117 @@
+//! A device of a streaming cloud as a program: its socket, and the requests of its user.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use hopcast_protocols::streaming::device::{self, Datagram, Device, Output};
+use hopcast_protocols::streaming::profile::LinkTotals;
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::edca::UserPriority;
+use hopcast_wire::cloud::{MEDIA_HEADER_LEN, PORT, Wish};
+
+use super::Program;
+use crate::address::ip_address;
+use crate::host::ip::neighbours::Neighbours;
+use crate::host::socket::SocketId;
+use crate::host::socket::messages::Received;
+use crate::host::{Context, Host, Stack};
+use crate::id::FlowId;
+
+/// Priority of media, that of video (IEEE 802.11-2020, Table 10-1).
+const MEDIA: UserPriority = UserPriority::new(5);
+
+/// What a device is, and what its user does.
+#[derive(Debug)]
+pub(crate) struct CloudOptions {
+    /// Parameters of the device.
+    pub config: device::Config,
+    /// Numbers of the clips that it stores.
+    pub clips: BTreeSet<u32>,
+    /// What its user asks for and when, the earliest first.
+    pub requests: VecDeque<(Instant, Wish)>,
+    /// The nodes that its radio may reach.
+    pub neighbours: Arc<Neighbours>,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+/// The program.
+#[derive(Debug)]
+pub(in crate::host) struct Cloud {
+    device: Device,
+    socket: SocketId,
+    program: u32,
+    requests: VecDeque<(Instant, Wish)>,
+}
+
+impl Cloud {
+    /// Messages have come.
+    pub(super) fn handle_readable(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
+        while let Some(Received { from, octets, length }) = stack.read_message(self.socket) {
+            self.device.handle_datagram(from, &octets, length, cx.now);
+            self.drain(stack, cx);
+        }
+        self.set_timer(stack);
+    }
+
+    pub(super) fn handle_timeout(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
+        while let Some(&(at, wish)) = self.requests.front()
+            && at <= cx.now
+        {
+            self.requests.pop_front();
+            self.device.handle_request(wish, cx.now);
+            self.drain(stack, cx);
+        }
+        if self.device.poll_timeout() <= cx.now {
+            self.device.handle_timeout(cx.now);
+            self.drain(stack, cx);
+        }
+        self.set_timer(stack);
+    }
+
+    pub(super) fn handle_station_dump(&mut self, dump: &[(Ipv4Addr, LinkTotals)], now: Instant) {
+        self.device.handle_station_dump(dump.iter().copied(), now);
+    }
+
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn drain(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
+        while let Some(output) = self.device.poll_output() {
+            match output {
+                Output::Dump => stack.wants_dump = true,
+                Output::Send(Datagram { to, octets, length }) => {
+                    let is_long = length as usize > octets.len() && octets.len() == MEDIA_HEADER_LEN;
+                    let priority = if is_long { MEDIA } else { UserPriority::NETWORK_CONTROL };
+                    stack.send_message_from(self.socket, to, (octets, length), priority, cx);
+                }
+            }
+        }
+    }
+
+    fn set_timer(&self, stack: &mut Stack) {
+        let request = self.requests.front().map(|&(at, _)| at);
+        let next = request.map_or(self.device.poll_timeout(), |at| at.min(self.device.poll_timeout()));
+        stack.set_program_timer(self.program, Some(next));
+    }
+}
+
+impl Host {
+    /// Makes this host a device of a streaming cloud.
+    pub(crate) fn add_cloud(&mut self, options: CloudOptions) {
+        let CloudOptions { config, clips, requests, neighbours, seed } = options;
+        let owner = self.next_owner(FlowId::NONE);
+        let socket = self.stack.add_messages(owner, PORT, neighbours);
+        let device = Device::new(ip_address(self.stack.node), config, clips, seed, Instant::START);
+        let cloud = Cloud { device, socket, program: owner.program, requests };
+        let stack = &mut self.stack;
+        let program = Program::Cloud(Box::new(cloud));
+        self.programs.push(program);
+        stack.timers.grow(super::Slot::Program(self.programs.len() as u32).index());
+        if let Some(Program::Cloud(cloud)) = self.programs.last() {
+            cloud.set_timer(stack);
+        }
+    }
+}

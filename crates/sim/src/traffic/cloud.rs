@@ -1,0 +1,131 @@
+//! The devices of a streaming cloud, and what their users ask for.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_wire::cloud::Wish;
+
+use crate::host::{CloudOptions, Host, Neighbours};
+use crate::id::NodeId;
+use crate::scenario::model::{Clip, Cloud, Requests};
+
+/// Adds a device to each host of `cloud`, in a run that ends at `end`.
+pub(super) fn add(cloud: &Cloud, hosts: &mut [Host], neighbours: &Arc<Neighbours>, seed: u64, end: Instant) {
+    for &node in &cloud.devices {
+        let stored = cloud.clips.iter().zip(0..).filter(|(clip, _)| clip.at.contains(&node)).map(|(_, number)| number);
+        let clips: BTreeSet<u32> = stored.collect();
+        let entries = cloud.requests.iter().zip(0..).filter(|(entry, _)| entry.from.contains(&node));
+        let mut requests: Vec<(Instant, Wish)> =
+            entries.flat_map(|(entry, number)| arrivals(cloud, entry, number, node, seed, end)).collect();
+        requests.sort_by_key(|&(at, _)| at);
+        let neighbours = Arc::clone(neighbours);
+        let requests: VecDeque<_> = requests.into();
+        hosts[node.0 as usize].add_cloud(CloudOptions { config: cloud.config, clips, requests, neighbours, seed });
+    }
+}
+
+/// Requests of one device from one entry of the scenario.
+fn arrivals(
+    cloud: &Cloud,
+    entry: &Requests,
+    number: u64,
+    node: NodeId,
+    seed: u64,
+    end: Instant,
+) -> Vec<(Instant, Wish)> {
+    let mut random = Stream::new(seed, Purpose::CloudRequest, number, node.0.into());
+    let clips = &cloud.clips[entry.clips.clone()];
+    let wish = |random: &mut Stream| {
+        let place = entry.clips.start + draw(clips, random);
+        let Clip { rate, length, .. } = cloud.clips[place];
+        Wish { clip: place as u32, rate, length: (length.as_nanos() / 1_000_000) as u32 }
+    };
+    let Some(mean) = entry.every else { return vec![(entry.start, wish(&mut random))] };
+    let stop = entry.stop.unwrap_or(end).min(end);
+    let mut requests = Vec::new();
+    let mut at = entry.start;
+    loop {
+        at += Duration::from_secs_f64(-libm::log1p(-random.unit()) * mean.as_secs_f64());
+        if at >= stop {
+            return requests;
+        }
+        requests.push((at, wish(&mut random)));
+    }
+}
+
+/// The place of a clip, by Zipf's law.
+fn draw(clips: &[Clip], random: &mut Stream) -> usize {
+    let weight = |(place, clip): (usize, &Clip)| libm::pow((place + 1) as f64, -clip.popularity);
+    let sum: f64 = clips.iter().enumerate().map(weight).sum();
+    let mut left = random.unit() * sum;
+    let weights = clips.iter().enumerate().map(weight);
+    let reached = weights.enumerate().find(|&(_, weight)| {
+        left -= weight;
+        left < 0.0
+    });
+    reached.map_or(clips.len() - 1, |(place, _)| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clips(count: usize, popularity: f64) -> Vec<Clip> {
+        let clip = Clip { name: String::new(), rate: 1, length: Duration::ZERO, at: vec![], popularity };
+        vec![clip; count]
+    }
+
+    #[test]
+    fn the_first_of_two_clips_is_drawn_twice_as_often_with_an_exponent_of_one() {
+        let mut random = Stream::new(1, Purpose::CloudRequest, 0, 0);
+        let clips = clips(2, 1.0);
+        let first = (0..30_000).filter(|_| draw(&clips, &mut random) == 0).count();
+        // Four standard errors of a binomial with 2/3: 4 · √(30 000 · 2/9) = 327.
+        assert!((19_673..=20_327).contains(&first), "{first}");
+    }
+
+    #[test]
+    fn one_clip_is_always_drawn() {
+        let mut random = Stream::new(1, Purpose::CloudRequest, 0, 0);
+        assert!((0..100).all(|_| draw(&clips(1, 0.7), &mut random) == 0));
+    }
+
+    #[test]
+    fn requests_arrive_at_their_mean_rate_and_within_their_times() {
+        let [start, stop, end] = [10, 5_010, 9_000].map(|seconds| Instant::START + Duration::from_secs(seconds));
+        let entry = Requests {
+            from: vec![NodeId(0)],
+            clips: 0..1,
+            start,
+            every: Some(Duration::from_secs(5)),
+            stop: Some(stop),
+        };
+        let cloud = Cloud { devices: vec![], config: config(), clips: clips(1, 0.0), requests: vec![] };
+        let requests = arrivals(&cloud, &entry, 0, NodeId(0), 1, end);
+        assert!(requests.iter().all(|&(at, _)| start < at && at < stop));
+        // 1000 in the mean; four standard deviations of a Poisson number.
+        assert!((874..=1_126).contains(&requests.len()), "{}", requests.len());
+        let once = Requests { every: None, ..entry };
+        assert_eq!(arrivals(&cloud, &once, 0, NodeId(0), 1, end).len(), 1);
+    }
+
+    fn config() -> hopcast_protocols::streaming::device::Config {
+        use hopcast_protocols::streaming::admission::{Estimator, Policy};
+        use hopcast_protocols::streaming::{device, profile, reservation};
+        let second = Duration::from_secs(1);
+        let rules = reservation::Rules {
+            policy: Policy::All,
+            estimator: Estimator::Bootstrap,
+            nominal_rate: 25e6,
+            max_airtime: 0.85,
+            stalls_per_hour: 0.1,
+            refresh: second,
+            expiry: second,
+            repeat: second,
+        };
+        let profile = profile::Config::default();
+        device::Config { rules, prefetch: None, pace: 1.5, sensing_hops: 2, measurement: second, profile, gap: second }
+    }
+}

@@ -1,0 +1,201 @@
+//! A streaming cloud over simulated radios.
+
+use hopcast_sim::results::{CloudRecord, OutcomeName, Reason, Replication, RunResult, Spent, StreamRecord};
+use hopcast_wire::cloud::Message;
+
+use crate::scenarios::{run_logged, scenario};
+
+/// Nodes of 802.11a at 54 Mb/s, `spacing` metres apart in a line, that reach 25 m and sense 55 m.
+fn homes(count: usize, spacing: u32, duration: &str, cloud: &str) -> String {
+    format!(
+        r#"
+        duration = "{duration}"
+        [radio]
+        standard = "802.11a"
+        data_rate = "54 Mb/s"
+        rts_threshold = "off"
+        propagation = {{ model = "range", receive = "25 m", carrier_sense = "55 m" }}
+        [[nodes]]
+        name = "home"
+        count = {count}
+        placement = {{ shape = "line", spacing = "{spacing} m" }}
+        {cloud}
+        "#
+    )
+}
+
+/// A film at `home0`, and one request of each of the others, `apart` seconds apart from 30 s on.
+fn one_each(count: usize, keys: &str, rate: &str, apart: usize) -> String {
+    let request = |n: usize| {
+        format!("[[cloud.requests]]\nfrom = \"home{n}\"\nclip = \"film\"\nstart = \"{} s\"\n", 30 + apart * (n - 1))
+    };
+    let requests: String = (1..count).map(request).collect();
+    format!(
+        "[cloud]\n{keys}\n[[cloud.clips]]\nname = \"film\"\nrate = \"{rate}\"\nlength = \"60 s\"\nat = [\"home0\"]\n{requests}"
+    )
+}
+
+fn result(text: &str, seed: u64) -> RunResult {
+    let scenario = scenario(text);
+    let mut replication = Replication::new(&scenario, seed).unwrap();
+    while replication.advance() {}
+    replication.finish(Spent::default())
+}
+
+fn cloud(text: &str) -> CloudRecord {
+    result(text, 1).cloud.unwrap()
+}
+
+fn outcomes(cloud: &CloudRecord) -> Vec<OutcomeName> {
+    cloud.streams.iter().map(|stream| stream.outcome).collect()
+}
+
+/// Airtime of a stream of 4 Mb/s in packets of 1316 bytes (clause 17 of IEEE 802.11-2020): the packet has 1360 bytes with its headers
+/// and 1396 in the MPDU, of which 52 symbols of 216 bits make 228 µs; SIFS and ACK take 16 + 28 µs, DIFS and the mean backoff
+/// 34 + 67.5 µs.
+fn airtime_of_4_mbps() -> f64 {
+    let exchange = 228e-6 + 44e-6 + 101.5e-6;
+    4e6 / (8.0 * 1316.0) * exchange
+}
+
+#[test]
+fn as_many_streams_are_admitted_as_fit_into_the_airtime_of_80211a() {
+    let text = |policy: &str| {
+        homes(9, 1, "150 s", &one_each(9, &format!("admission = \"{policy}\"\nprefetch = \"1 s\""), "4 Mb/s", 2))
+    };
+    let expected = (0.85 / airtime_of_4_mbps()) as u64;
+    assert_eq!(expected, 5);
+    for policy in ["airtime", "statistical"] {
+        let cloud = cloud(&text(policy));
+        let totals = &cloud.totals;
+        assert_eq!((totals.offered, totals.admitted, totals.refused), (8, expected, 8 - expected), "{policy}");
+        assert_eq!((totals.completed_without_hiccup, totals.orphaned_bookings), (expected, 0), "{policy}");
+        let refused = cloud.streams.iter().filter(|stream| stream.outcome == OutcomeName::Refused);
+        assert!(refused.into_iter().all(|stream| stream.reason == Some(Reason::Airtime)));
+    }
+    // 25 Mb/s by name are six times 4.
+    assert_eq!(cloud(&text("hops")).totals.admitted, 6);
+    // Eight need 8/7 of the time.
+    let all = cloud(&text("all")).totals;
+    assert!(all.admitted == 8 && all.completed_without_hiccup == 0 && all.hiccups > 100, "{all:?}");
+}
+
+#[test]
+fn a_stream_of_k_hops_in_one_range_takes_k_times_the_airtime() {
+    let streams = |hops: usize| {
+        // Each display is `hops` hops away from its clip; all sense each other within two hops.
+        let text = homes(hops + 1, 20, "110 s", &one_each(hops + 1, "prefetch = \"1 s\"", "6 Mb/s", 100));
+        let cloud = cloud(
+            &text
+                .replace("start = \"30 s\"", "start = \"100 s\"")
+                .replace(&format!("start = \"{} s\"", 30 + 100 * (hops - 1)), "start = \"30 s\""),
+        );
+        cloud.streams.last().unwrap().clone()
+    };
+    // 6 Mb/s take 0.213 of the time on a link: three hops fit into 0.85, and the fourth does not.
+    for (hops, outcome) in [(2, OutcomeName::Completed), (3, OutcomeName::Completed), (4, OutcomeName::Refused)] {
+        let stream = streams(hops);
+        assert_eq!(stream.outcome, outcome, "{hops} hops: {stream:?}");
+        assert_eq!(stream.hiccups, 0);
+        assert!(outcome == OutcomeName::Refused || stream.hops == hops as u32);
+    }
+}
+
+/// Half a second for answers, then a second of media at 1.5 times the rate: 2/3 s. Messages take milliseconds.
+#[test]
+fn the_first_picture_comes_after_the_search_and_the_buffer() {
+    let cloud = cloud(&homes(3, 20, "100 s", &one_each(3, "", "4 Mb/s", 100)));
+    let [first, ..] = &cloud.streams[..] else { panic!("there was a request") };
+    let start_up = first.start_up_s.unwrap();
+    assert!((1.16..1.20).contains(&start_up), "{start_up}");
+    assert_eq!((first.hops, first.prefetch_s, first.source.as_deref()), (1, 1.0, Some("home0")));
+    assert_eq!(first.predicted_stall, Some(0.0));
+    assert_eq!(cloud.totals.start_up_median_s, Some(start_up));
+}
+
+#[test]
+fn a_clip_that_is_stored_is_shown_at_once_and_one_out_of_reach_is_not_found() {
+    let requests = r#"
+        [cloud]
+        [[cloud.clips]]
+        name = "near"
+        rate = "1 Mb/s"
+        length = "10 s"
+        at = ["home0"]
+        [[cloud.clips]]
+        name = "far"
+        rate = "1 Mb/s"
+        length = "10 s"
+        at = ["home1"]
+        [[cloud.requests]]
+        from = "home0"
+        clip = "near"
+        start = "15 s"
+        [[cloud.requests]]
+        from = "home0"
+        clip = "far"
+        start = "15 s"
+        "#;
+    let cloud = cloud(&homes(2, 40, "30 s", requests));
+    assert_eq!(outcomes(&cloud), [OutcomeName::Completed, OutcomeName::NotFound]);
+    let local = &cloud.streams[0];
+    assert_eq!((local.hops, local.start_up_s, local.played_s), (0, Some(0.0), 10.0));
+    assert_eq!((cloud.totals.local, cloud.totals.admitted, cloud.totals.not_found), (1, 0, 1));
+}
+
+#[test]
+fn requests_and_results_depend_on_the_seed_alone() {
+    let arrivals =
+        "[[cloud.requests]]\nfrom = \"home\"\nclip = \"film\"\nstart = \"20 s\"\nevery = \"20 s\"\nstop = \"60 s\"";
+    let text = homes(3, 20, "90 s", &(one_each(2, "", "2 Mb/s", 1) + arrivals));
+    let records = |seed| result(&text, seed).cloud.unwrap();
+    assert_eq!(records(3), records(3));
+    let asked =
+        |cloud: &CloudRecord| cloud.streams.iter().map(|stream: &StreamRecord| stream.asked_s).collect::<Vec<_>>();
+    assert_ne!(asked(&records(3)), asked(&records(4)));
+    // A rule that refuses changes nothing of when users ask.
+    let refusing = text.replace("[cloud]", "[cloud]\nadmission = \"hops\"\nnominal_rate = \"1 Mb/s\"");
+    let refused = result(&refusing, 3).cloud.unwrap();
+    assert_eq!(asked(&refused), asked(&records(3)));
+    assert_eq!(refused.totals.admitted, 0);
+}
+
+#[test]
+fn what_is_on_the_air_are_messages_with_media_behind() {
+    let scenario = scenario(&homes(2, 20, "35 s", &one_each(2, "", "4 Mb/s", 1)));
+    let (_, sent) = run_logged(&scenario);
+    let packets = sent.iter().filter_map(|(.., frame)| frame.payload.as_deref()?.packet().cloned());
+    let messages: Vec<(Message, u32)> = packets
+        .filter_map(|packet| {
+            Some((Message::parse(packet.content()?).expect("a device sends messages"), packet.octets()))
+        })
+        .collect();
+    let media = messages.iter().filter(|(message, _)| matches!(message, Message::Media { .. }));
+    let lengths: Vec<u32> = media.map(|&(_, length)| length).collect();
+    // The display begins 1.17 s after its request, so that at 35 s it has shown 3.83 s and buffers 1 to 1.2 s, in packets of 2.632 ms.
+    assert!((1_830..=1_915).contains(&lengths.len()), "{}", lengths.len());
+    assert!(lengths.iter().all(|&length| length == 20 + 8 + 16 + 1316));
+    assert!(messages.iter().any(|(message, length)| *message == Message::Padding && *length == 1360));
+    assert!(messages.iter().any(|(message, _)| matches!(message, Message::Confirm { .. })));
+}
+
+#[test]
+fn what_a_cloud_cannot_do_is_named() {
+    let errors = |change: &str, to: &str| {
+        let text = homes(2, 20, "35 s", &one_each(2, "", "4 Mb/s", 1)).replace(change, to);
+        let source = hopcast_sim::scenario::Source { text, name: "test.toml".into(), ..Default::default() };
+        hopcast_sim::scenario::Scenario::parse(&source, &[]).unwrap_err().to_string()
+    };
+    let clip = errors("clip = \"film\"", "clip = \"flim\"");
+    assert!(clip.contains("cloud.requests.0.clip") && clip.contains("did you mean \"film\""), "{clip}");
+    let at = errors("at = [\"home0\"]", "at = [\"shed\"]");
+    assert!(at.contains("there is no node \"shed\""), "{at}");
+    let role = errors("name = \"home\"", "name = \"home\"\nreal = true");
+    assert!(role.contains("no simulated node of role \"ad-hoc\""), "{role}");
+    let device = errors("[cloud]", "[cloud]\ndevices = [\"home0\"]");
+    assert!(device.contains("\"home1\" is not among the devices of the cloud"), "{device}");
+    let stop = errors("start = \"30 s\"", "start = \"30 s\"\nstop = \"40 s\"");
+    assert!(stop.contains("has no effect on one request"), "{stop}");
+    let standard = errors("standard = \"802.11a\"\n        data_rate = \"54 Mb/s\"", "standard = \"802.11ac\"");
+    assert!(standard.contains("needs stations that send each packet in its own frame"), "{standard}");
+}

@@ -1,0 +1,596 @@
+//! Messages between the devices of a streaming cloud: who is near, where a clip is, what is reserved, and the media.
+//!
+//! The format is hopcast's. Each message is one UDP datagram to a neighbour, or to all of them. All numbers are most significant byte
+//! first:
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +-------------------------------+---------------+---------------+
+//! |         Magic "HC"            |  Version (1)  |     Type      |
+//! +-------------------------------+---------------+---------------+
+//! |                            Body …                             |
+//! +---------------------------------------------------------------+
+//! ```
+//!
+//! A list is its number of elements (8 bits) and the elements. What follows a whole body is padding, or the media themselves.
+
+use std::net::Ipv4Addr;
+
+use crate::ParseError;
+use crate::error::Layer;
+
+const LAYER: Layer = Layer("cloud");
+
+/// UDP port of the devices: one of the user ports (RFC 6335, section 6) that IANA has not assigned.
+pub const PORT: u16 = 48_653;
+/// Bytes of [`Message::Media`] before its payload.
+pub const MEDIA_HEADER_LEN: usize = 16;
+/// Most elements of a list.
+pub const MAX_LIST: usize = 255;
+
+/// `HC`.
+const MAGIC: u16 = u16::from_be_bytes(*b"HC");
+const VERSION: u8 = 1;
+
+/// Identity of a request and its stream: the device that displays it, and the device's number for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamId {
+    /// Address of the device.
+    pub display: Ipv4Addr,
+    /// Its number there.
+    pub number: u32,
+}
+
+/// Airtime that a stream has reserved on one link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReservedLink {
+    /// The stream.
+    pub stream: StreamId,
+    /// The link's place on the path, counted from the display.
+    pub hop: u8,
+    /// Share of time in units of 1/65535.
+    pub airtime: u16,
+}
+
+/// One node on a path that a search has found, and its link to the node before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProbedHop {
+    /// The node.
+    pub node: Ipv4Addr,
+    /// Mean useful rate of its link towards the display, in b/s; zero at the display.
+    pub rate: u32,
+    /// Media in milliseconds that the display must buffer because of this link.
+    pub prefetch: u32,
+    /// Share of time that is free around the node, in units of 1/65535.
+    pub free: u16,
+}
+
+/// A stream that somebody asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wish {
+    /// Number of the clip in the catalogue.
+    pub clip: u32,
+    /// Its rate in b/s.
+    pub rate: u32,
+    /// Its length in milliseconds.
+    pub length: u32,
+}
+
+/// One node on a path to be reserved, and its link to the node before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedHop {
+    /// The node.
+    pub node: Ipv4Addr,
+    /// Share of time that the stream takes on the link towards the display, in units of 1/65535; zero at the display.
+    pub airtime: u16,
+}
+
+/// Why a node refuses a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Refusal {
+    /// Too little airtime is left around the node.
+    Airtime = 1,
+    /// The stream would stall too often.
+    Risk = 2,
+    /// Too little is known of the link.
+    Unknown = 3,
+    /// The path has too many hops for the rate.
+    Hops = 4,
+    /// The link is slower than the stream.
+    Rate = 5,
+    /// Another reservation came first, or the node has lost this one.
+    Lost = 6,
+    /// The node has neither the clip nor the next neighbour.
+    Absent = 7,
+}
+
+impl Refusal {
+    /// All reasons.
+    pub const ALL: [Self; 7] =
+        [Self::Airtime, Self::Risk, Self::Unknown, Self::Hops, Self::Rate, Self::Lost, Self::Absent];
+}
+
+/// A message between devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    /// To all neighbours, each second: whom the device hears, and what is reserved on its links and on those of its neighbours.
+    Hello {
+        /// Neighbours that it hears.
+        heard: Vec<Ipv4Addr>,
+        /// Reservations of links that begin or end at it.
+        own: Vec<ReservedLink>,
+        /// Reservations of links that begin or end at its neighbours.
+        near: Vec<ReservedLink>,
+    },
+    /// To all neighbours, which pass it on: who has the clip? Each node adds itself to the path.
+    Probe {
+        /// The request.
+        stream: StreamId,
+        /// How often the display has asked.
+        attempt: u8,
+        /// What is asked for.
+        wish: Wish,
+        /// The path so far, from the display.
+        path: Vec<ProbedHop>,
+    },
+    /// Back to the display: the path to a device that has the clip.
+    Answer {
+        /// The request.
+        stream: StreamId,
+        /// The place on the path of the node that this message is for.
+        place: u8,
+        /// The path, from the display to the device that has the clip.
+        path: Vec<ProbedHop>,
+    },
+    /// From the display to the device that has the clip, hop by hop: book this.
+    Reserve {
+        /// The stream.
+        stream: StreamId,
+        /// Number of the attempt: a later one replaces an earlier one.
+        attempt: u8,
+        /// The place on the path of the node that this message is for.
+        place: u8,
+        /// What is asked for.
+        wish: Wish,
+        /// Media in milliseconds that the display buffers.
+        prefetch: u32,
+        /// Probability of a stall because of the links so far, in units of 10⁻⁹; [`u32::MAX`]: a node could not tell.
+        risk: u32,
+        /// The path, from the display.
+        path: Vec<PlannedHop>,
+    },
+    /// Back to the display: all have booked, and the stream begins.
+    Confirm {
+        /// The stream.
+        stream: StreamId,
+        /// The attempt that it confirms.
+        attempt: u8,
+        /// Probability of a stall because of all links, in units of 10⁻⁹; [`u32::MAX`]: a node could not tell.
+        risk: u32,
+    },
+    /// Back to the display: a node refuses.
+    Reject {
+        /// The stream.
+        stream: StreamId,
+        /// The attempt that is refused.
+        attempt: u8,
+        /// The node.
+        node: Ipv4Addr,
+        /// Why.
+        reason: Refusal,
+        /// What would fit: a rate in b/s, or with [`Refusal::Risk`] the media in milliseconds to buffer; zero: nothing.
+        fits: u32,
+    },
+    /// From the display to the device that has the clip: the reservation is still wanted.
+    Refresh {
+        /// The stream.
+        stream: StreamId,
+    },
+    /// The reservation is no longer wanted.
+    Release {
+        /// The stream.
+        stream: StreamId,
+    },
+    /// A packet of the clip, towards the display. Its payload follows.
+    Media {
+        /// The stream.
+        stream: StreamId,
+        /// Number of the packet in the clip, from 0.
+        sequence: u32,
+    },
+    /// What the display has and wants, towards the device that has the clip.
+    Feedback {
+        /// The stream.
+        stream: StreamId,
+        /// All packets before this number have come.
+        next: u32,
+        /// Packets before this number may be sent.
+        limit: u32,
+        /// Of the packets from `next` on, a bit for each that has come, the most significant bit first.
+        came: Vec<u8>,
+    },
+    /// Measures a link. Padding follows.
+    Padding,
+}
+
+impl Message {
+    /// The message as bytes, without what follows the body.
+    pub fn emit(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(64);
+        out.extend(MAGIC.to_be_bytes());
+        out.push(VERSION);
+        out.push(self.kind());
+        match self {
+            Self::Hello { heard, own, near } => {
+                put_list(&mut out, heard, |out, node| out.extend(node.octets()));
+                put_list(&mut out, own, put_link);
+                put_list(&mut out, near, put_link);
+            }
+            Self::Probe { stream, attempt, wish, path } => {
+                put_stream(&mut out, *stream);
+                out.push(*attempt);
+                put_wish(&mut out, wish);
+                put_list(&mut out, path, put_probed);
+            }
+            Self::Answer { stream, place, path } => {
+                put_stream(&mut out, *stream);
+                out.push(*place);
+                put_list(&mut out, path, put_probed);
+            }
+            Self::Reserve { stream, attempt, place, wish, prefetch, risk, path } => {
+                put_stream(&mut out, *stream);
+                out.extend([*attempt, *place]);
+                put_wish(&mut out, wish);
+                out.extend(prefetch.to_be_bytes());
+                out.extend(risk.to_be_bytes());
+                put_list(&mut out, path, |out, hop| {
+                    out.extend(hop.node.octets());
+                    out.extend(hop.airtime.to_be_bytes());
+                });
+            }
+            Self::Confirm { stream, attempt, risk } => {
+                put_stream(&mut out, *stream);
+                out.push(*attempt);
+                out.extend(risk.to_be_bytes());
+            }
+            Self::Reject { stream, attempt, node, reason, fits } => {
+                put_stream(&mut out, *stream);
+                out.push(*attempt);
+                out.extend(node.octets());
+                out.push(*reason as u8);
+                out.extend(fits.to_be_bytes());
+            }
+            Self::Refresh { stream } | Self::Release { stream } => put_stream(&mut out, *stream),
+            Self::Media { stream, sequence } => {
+                put_stream(&mut out, *stream);
+                out.extend(sequence.to_be_bytes());
+            }
+            Self::Feedback { stream, next, limit, came } => {
+                put_stream(&mut out, *stream);
+                out.extend(next.to_be_bytes());
+                out.extend(limit.to_be_bytes());
+                put_list(&mut out, came, |out, &bits| out.push(bits));
+            }
+            Self::Padding => {}
+        }
+        out
+    }
+
+    /// Parses the message at the beginning of `octets`.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not a message of this version.
+    pub fn parse(octets: &[u8]) -> Result<Self, ParseError> {
+        let mut input = Input { octets, at: 0 };
+        let magic = u16::from_be_bytes(input.take("magic")?);
+        LAYER.require(magic == MAGIC, "magic", 0, magic, "18499")?;
+        let [version, kind] = input.take("version")?;
+        LAYER.require(version == VERSION, "version", 2, version, "1")?;
+        Ok(match kind {
+            1 => Self::Hello {
+                heard: input.list("neighbours", Input::node)?,
+                own: input.list("own links", Input::link)?,
+                near: input.list("near links", Input::link)?,
+            },
+            2 => Self::Probe {
+                stream: input.stream()?,
+                attempt: input.octet("attempt")?,
+                wish: input.wish()?,
+                path: input.list("path", Input::probed)?,
+            },
+            3 => Self::Answer {
+                stream: input.stream()?,
+                place: input.octet("place")?,
+                path: input.list("path", Input::probed)?,
+            },
+            4 => Self::Reserve {
+                stream: input.stream()?,
+                attempt: input.octet("attempt")?,
+                place: input.octet("place")?,
+                wish: input.wish()?,
+                prefetch: input.number("prefetch")?,
+                risk: input.number("risk")?,
+                path: input.list("path", Input::planned)?,
+            },
+            5 => {
+                Self::Confirm { stream: input.stream()?, attempt: input.octet("attempt")?, risk: input.number("risk")? }
+            }
+            6 => Self::Reject {
+                stream: input.stream()?,
+                attempt: input.octet("attempt")?,
+                node: input.node()?,
+                reason: input.refusal()?,
+                fits: input.number("fits")?,
+            },
+            7 => Self::Refresh { stream: input.stream()? },
+            8 => Self::Release { stream: input.stream()? },
+            9 => Self::Media { stream: input.stream()?, sequence: input.number("sequence number")? },
+            10 => Self::Feedback {
+                stream: input.stream()?,
+                next: input.number("next")?,
+                limit: input.number("limit")?,
+                came: input.list("received packets", |input| input.octet("received packets"))?,
+            },
+            11 => Self::Padding,
+            _ => return Err(LAYER.error("type", 3, kind, "1 to 11")),
+        })
+    }
+
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Hello { .. } => 1,
+            Self::Probe { .. } => 2,
+            Self::Answer { .. } => 3,
+            Self::Reserve { .. } => 4,
+            Self::Confirm { .. } => 5,
+            Self::Reject { .. } => 6,
+            Self::Refresh { .. } => 7,
+            Self::Release { .. } => 8,
+            Self::Media { .. } => 9,
+            Self::Feedback { .. } => 10,
+            Self::Padding => 11,
+        }
+    }
+}
+
+/// Writes the first [`MAX_LIST`] elements.
+fn put_list<T>(out: &mut Vec<u8>, list: &[T], put: impl Fn(&mut Vec<u8>, &T)) {
+    let list = &list[..list.len().min(MAX_LIST)];
+    out.push(list.len() as u8);
+    list.iter().for_each(|element| put(out, element));
+}
+
+fn put_stream(out: &mut Vec<u8>, stream: StreamId) {
+    out.extend(stream.display.octets());
+    out.extend(stream.number.to_be_bytes());
+}
+
+fn put_link(out: &mut Vec<u8>, link: &ReservedLink) {
+    put_stream(out, link.stream);
+    out.push(link.hop);
+    out.extend(link.airtime.to_be_bytes());
+}
+
+fn put_wish(out: &mut Vec<u8>, wish: &Wish) {
+    [wish.clip, wish.rate, wish.length].iter().for_each(|number| out.extend(number.to_be_bytes()));
+}
+
+fn put_probed(out: &mut Vec<u8>, hop: &ProbedHop) {
+    out.extend(hop.node.octets());
+    out.extend(hop.rate.to_be_bytes());
+    out.extend(hop.prefetch.to_be_bytes());
+    out.extend(hop.free.to_be_bytes());
+}
+
+/// Bytes that are being parsed.
+struct Input<'a> {
+    octets: &'a [u8],
+    at: usize,
+}
+
+impl Input<'_> {
+    fn take<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], ParseError> {
+        let missing = || LAYER.error(field, self.at, self.octets.len(), "within the message");
+        let octets = self.octets.get(self.at..self.at + N).ok_or_else(missing)?;
+        self.at += N;
+        Ok(octets.try_into().expect("a slice of N has N"))
+    }
+
+    fn octet(&mut self, field: &'static str) -> Result<u8, ParseError> {
+        self.take::<1>(field).map(|[octet]| octet)
+    }
+
+    fn number(&mut self, field: &'static str) -> Result<u32, ParseError> {
+        self.take(field).map(u32::from_be_bytes)
+    }
+
+    fn share(&mut self, field: &'static str) -> Result<u16, ParseError> {
+        self.take(field).map(u16::from_be_bytes)
+    }
+
+    fn node(&mut self) -> Result<Ipv4Addr, ParseError> {
+        self.take::<4>("address").map(Ipv4Addr::from)
+    }
+
+    fn stream(&mut self) -> Result<StreamId, ParseError> {
+        Ok(StreamId { display: self.node()?, number: self.number("number of the stream")? })
+    }
+
+    fn link(&mut self) -> Result<ReservedLink, ParseError> {
+        Ok(ReservedLink { stream: self.stream()?, hop: self.octet("hop")?, airtime: self.share("airtime")? })
+    }
+
+    fn wish(&mut self) -> Result<Wish, ParseError> {
+        Ok(Wish { clip: self.number("clip")?, rate: self.number("rate")?, length: self.number("length")? })
+    }
+
+    fn probed(&mut self) -> Result<ProbedHop, ParseError> {
+        Ok(ProbedHop {
+            node: self.node()?,
+            rate: self.number("rate")?,
+            prefetch: self.number("prefetch")?,
+            free: self.share("free")?,
+        })
+    }
+
+    fn planned(&mut self) -> Result<PlannedHop, ParseError> {
+        Ok(PlannedHop { node: self.node()?, airtime: self.share("airtime")? })
+    }
+
+    fn refusal(&mut self) -> Result<Refusal, ParseError> {
+        let (at, code) = (self.at, self.octet("reason")?);
+        let known = Refusal::ALL.into_iter().find(|&reason| reason as u8 == code);
+        known.ok_or_else(|| LAYER.error("reason", at, code, "1 to 7"))
+    }
+
+    fn list<T>(
+        &mut self,
+        field: &'static str,
+        mut element: impl FnMut(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<Vec<T>, ParseError> {
+        let count = self.octet(field)?;
+        (0..count).map(|_| element(self)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const STREAM: StreamId = StreamId { display: Ipv4Addr::new(10, 0, 0, 3), number: 0x0102_0304 };
+
+    #[test]
+    fn octets_and_meaning() {
+        let media = Message::Media { stream: STREAM, sequence: 7 };
+        let octets = [b'H', b'C', 1, 9, 10, 0, 0, 3, 1, 2, 3, 4, 0, 0, 0, 7];
+        assert_eq!(media.emit(), octets);
+        assert_eq!(octets.len(), MEDIA_HEADER_LEN);
+        assert_eq!(Message::parse(&[&octets[..], b"media"].concat()), Ok(media));
+        let reject = Message::Reject {
+            stream: STREAM,
+            attempt: 2,
+            node: Ipv4Addr::new(10, 0, 0, 9),
+            reason: Refusal::Risk,
+            fits: 2_500,
+        };
+        assert_eq!(reject.emit(), [b'H', b'C', 1, 6, 10, 0, 0, 3, 1, 2, 3, 4, 2, 10, 0, 0, 9, 2, 0, 0, 0x09, 0xc4]);
+    }
+
+    #[test]
+    fn what_is_no_message_is_named() {
+        let error = |octets: &[u8]| Message::parse(octets).unwrap_err().to_string();
+        assert_eq!(error(b"HP\x01\x01"), "cloud: magic at octet 0 is 18512, should be 18499");
+        assert_eq!(error(b"HC\x02\x01"), "cloud: version at octet 2 is 2, should be 1");
+        assert_eq!(error(b"HC\x01\x0c"), "cloud: type at octet 3 is 12, should be 1 to 11");
+        assert_eq!(error(b"HC\x01\x07\x0a\0\0"), "cloud: address at octet 4 is 7, should be within the message");
+        let mut reject =
+            Message::Reject { stream: STREAM, attempt: 0, node: STREAM.display, reason: Refusal::Hops, fits: 0 }.emit();
+        reject[17] = 8;
+        assert_eq!(error(&reject), "cloud: reason at octet 17 is 8, should be 1 to 7");
+    }
+
+    #[test]
+    fn a_list_keeps_what_its_count_can_tell() {
+        let heard = vec![STREAM.display; 300];
+        let Ok(Message::Hello { heard, .. }) =
+            Message::parse(&Message::Hello { heard, own: vec![], near: vec![] }.emit())
+        else {
+            panic!("it is a hello")
+        };
+        assert_eq!(heard.len(), MAX_LIST);
+    }
+
+    fn stream() -> impl Strategy<Value = StreamId> {
+        any::<([u8; 4], u32)>().prop_map(|(display, number)| StreamId { display: display.into(), number })
+    }
+
+    fn wish() -> impl Strategy<Value = Wish> {
+        any::<(u32, u32, u32)>().prop_map(|(clip, rate, length)| Wish { clip, rate, length })
+    }
+
+    fn links() -> impl Strategy<Value = Vec<ReservedLink>> {
+        let link =
+            (stream(), any::<(u8, u16)>()).prop_map(|(stream, (hop, airtime))| ReservedLink { stream, hop, airtime });
+        prop::collection::vec(link, 0..5)
+    }
+
+    fn probed() -> impl Strategy<Value = Vec<ProbedHop>> {
+        let hop = any::<([u8; 4], u32, u32, u16)>().prop_map(|(node, rate, prefetch, free)| ProbedHop {
+            node: node.into(),
+            rate,
+            prefetch,
+            free,
+        });
+        prop::collection::vec(hop, 0..5)
+    }
+
+    fn message() -> impl Strategy<Value = Message> {
+        let planned = any::<([u8; 4], u16)>().prop_map(|(node, airtime)| PlannedHop { node: node.into(), airtime });
+        let planned = prop::collection::vec(planned, 0..5);
+        let reason = (0..Refusal::ALL.len()).prop_map(|place| Refusal::ALL[place]);
+        prop_oneof![
+            (prop::collection::vec(any::<[u8; 4]>(), 0..5), links(), links()).prop_map(|(heard, own, near)| {
+                Message::Hello { heard: heard.into_iter().map(Ipv4Addr::from).collect(), own, near }
+            }),
+            (stream(), any::<u8>(), wish(), probed()).prop_map(|(stream, attempt, wish, path)| Message::Probe {
+                stream,
+                attempt,
+                wish,
+                path
+            }),
+            (stream(), any::<u8>(), probed()).prop_map(|(stream, place, path)| Message::Answer { stream, place, path }),
+            (stream(), any::<(u8, u8, u32, u32)>(), wish(), planned).prop_map(
+                |(stream, (attempt, place, prefetch, risk), wish, path)| Message::Reserve {
+                    stream,
+                    attempt,
+                    place,
+                    wish,
+                    prefetch,
+                    risk,
+                    path
+                }
+            ),
+            (stream(), any::<(u8, u32)>()).prop_map(|(stream, (attempt, risk))| Message::Confirm {
+                stream,
+                attempt,
+                risk
+            }),
+            (stream(), any::<(u8, [u8; 4], u32)>(), reason).prop_map(|(stream, (attempt, node, fits), reason)| {
+                Message::Reject { stream, attempt, node: node.into(), reason, fits }
+            }),
+            stream().prop_map(|stream| Message::Refresh { stream }),
+            stream().prop_map(|stream| Message::Release { stream }),
+            (stream(), any::<u32>()).prop_map(|(stream, sequence)| Message::Media { stream, sequence }),
+            (stream(), any::<(u32, u32)>(), prop::collection::vec(any::<u8>(), 0..130))
+                .prop_map(|(stream, (next, limit), came)| Message::Feedback { stream, next, limit, came }),
+            Just(Message::Padding),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn survives_the_wire(message in message(), padding in 0_usize..40) {
+            let mut octets = message.emit();
+            octets.extend(core::iter::repeat_n(0xee, padding));
+            prop_assert_eq!(Message::parse(&octets), Ok(message));
+        }
+
+        #[test]
+        fn arbitrary_octets_never_panic(kind in 0_u8..14, rest in prop::collection::vec(any::<u8>(), 0..200)) {
+            let octets = [&[b'H', b'C', 1, kind], &rest[..]].concat();
+            if let Ok(message) = Message::parse(&octets) {
+                prop_assert_eq!(Message::parse(&message.emit()), Ok(message));
+            }
+        }
+
+        #[test]
+        fn a_shortened_message_is_refused(message in message(), cut in any::<prop::sample::Index>()) {
+            let octets = message.emit();
+            prop_assert!(Message::parse(&octets[..cut.index(octets.len())]).is_err());
+        }
+    }
+}
