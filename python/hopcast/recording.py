@@ -43,7 +43,8 @@ class Recording:
         """The events in the order of their start, with names of nodes, flows, kinds, and frames or causes.
 
         Columns: `time_ns`, `duration_ns`, `node`, `peer`, `kind`, `frame_type`, `cause`, `flow`, `size_bytes`, `frame`,
-        `value`. What an event does not have is null; `value` is as `docs/recording.md` has it for each kind.
+        `value`, `fate`. What an event does not have is null; `value` is as `docs/recording.md` has it for each kind. `fate` is
+        "on time", "late" or "lost" for a frame of media, and "begins" or "goes on" for a part of a stall or of a busy medium.
         """
         import polars as pl
 
@@ -59,6 +60,10 @@ class Recording:
 
         about = self.about
         nodes = [node["name"] for node in about["nodes"]]
+        of_media, of_part = (
+            pl.col("kind").is_in([about["kinds"].index(kind) for kind in kinds])
+            for kinds in (["media"], ["busy", "stall"])
+        )
         of_frame, of_drop = pl.col("kind") < 4, pl.col("kind") == about["kinds"].index("drop")
         return raw.select(
             "time_ns",
@@ -67,6 +72,11 @@ class Recording:
             named("peer", nodes),
             pl.when(of_frame).then(named("code", about["frames"])).alias("frame_type"),
             pl.when(of_drop).then(named("code", about["drops"])).alias("cause"),
+            pl.when(of_media)
+            .then(named("code", ["on time", "late", "lost"]))
+            .when(of_part)
+            .then(named("code", ["begins", "goes on"]))
+            .alias("fate"),
             named("kind", about["kinds"]),
             named("flow", [flow["name"] for flow in about["flows"]]),
             "size_bytes",
@@ -84,6 +94,7 @@ class Recording:
             "size_bytes",
             "frame",
             "value",
+            "fate",
         )
 
     def samples(self) -> polars.DataFrame:

@@ -7,6 +7,7 @@ import bisect
 import gzip
 import http.client
 import json
+import math
 import os
 import re
 import signal
@@ -56,6 +57,135 @@ def test_events_are_as_many_as_the_results_count(name: str, tmp_path: Path) -> N
         if flow["protocol"] in ("udp", "rtp", "tfrc", "adtfrc"):
             assert of_flow.filter(pl.col("kind") == "deliver").height == flow["received_packets"], flow["name"]
             assert of_flow.filter(pl.col("kind") == "send").height == flow["sent_packets"], flow["name"]
+
+
+TWO_NODES = """
+name = "two nodes"
+duration = "3 s"
+[radio]
+standard = "802.11g"
+data_rate = "12 Mb/s"
+channel = 1
+tx_power = "10 dBm"
+noise_figure = "7 dB"
+propagation = { model = "free-space" }
+[[nodes]]
+name = "n"
+count = 2
+placement = { shape = "line", spacing = "100 m" }
+[[flows]]
+name = "f"
+from = "n0"
+to = "n1"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet = "500 B", rate = "200 kb/s" }
+"""
+
+
+def two_nodes(folder: Path, *overrides: str) -> tuple[dict[str, Any], pl.DataFrame]:
+    result = hopcast.run(hopcast.Scenario.from_toml(TWO_NODES, overrides=overrides), out=folder, record=True)
+    return result.json(), hopcast.open_recording(folder).events()
+
+
+def test_busy_is_when_a_signal_is_there(tmp_path: Path) -> None:
+    """Each of two nodes senses every frame of the other one, and nothing else."""
+    _, events = two_nodes(tmp_path)
+    for node in ("n0", "n1"):
+        of_node = events.filter(pl.col("node") == node)
+        spans = [
+            of_node.filter(pl.col("kind") == kind).select("time_ns", "duration_ns").rows()
+            for kind in ("busy", "receive")
+        ]
+        assert len(spans[0]) > 100
+        assert spans[0] == spans[1]
+
+
+def test_no_node_senses_while_it_transmits(tmp_path: Path) -> None:
+    for name in ("mesh", "cell", "hidden-terminals"):
+        _, recording = recorded(name, tmp_path / name)
+        events = recording.events()
+        busy = events.filter(pl.col("kind") == "busy")
+        assert busy.height > 500
+        for node in busy["node"].unique():
+            own = events.filter((pl.col("node") == node) & (pl.col("kind") == "transmit"))
+            starts = own["time_ns"].to_list()
+            ends = (own["time_ns"] + own["duration_ns"]).to_list()
+            rows = busy.filter(pl.col("node") == node).select("time_ns", "duration_ns").iter_rows()
+            before = 0
+            for start, length in rows:
+                assert before <= start, (name, node, start)
+                before = start + length
+                place = bisect.bisect_left(ends, start + 1)
+                assert place == len(starts) or starts[place] >= start + length, (name, node, start)
+
+
+def test_the_ratio_of_a_reception_is_that_of_its_path(tmp_path: Path) -> None:
+    """Free space over 100 m at channel 1: the closed form of Friis over noise of kTB at 290 K, with the noise figure."""
+    _, events = two_nodes(tmp_path)
+    data = events.filter((pl.col("kind") == "receive") & (pl.col("node") == "n1") & (pl.col("size_bytes") > 400))
+    assert data.height > 100
+    power = 10 - 20 * math.log10(4 * math.pi * 100 / (299_792_458 / 2.412e9))
+    # 52 subcarriers of 312.5 kHz.
+    noise = 10 * math.log10(1.380649e-23 * 290 * 52 * 312.5e3 * 1e3) + 7
+    assert data["value"].unique().to_list() == [pytest.approx((power - noise) * 100, abs=2)]
+
+
+def test_frames_that_interference_destroys_have_the_lower_ratios(tmp_path: Path) -> None:
+    _, recording = recorded("cell", tmp_path)
+    fates = recording.events().filter(pl.col("value").is_not_null())
+    means = dict(
+        fates.filter(pl.col("kind").is_in(["receive", "collision"])).group_by("kind").agg(pl.col("value").mean()).rows()
+    )
+    assert means["receive"] > means["collision"] + 500, "5 dB"
+
+
+@pytest.mark.parametrize("changes", [(), ("flows.film.start=10 s", "flows.film.stop=30 s")])
+def test_stalls_are_those_of_the_player(changes: tuple[str, ...], tmp_path: Path) -> None:
+    scenario = hopcast.Scenario.from_toml(ROOT / "examples" / "video.toml", overrides=changes)
+    result = hopcast.run(scenario, out=tmp_path, record=True, threads=1).json()
+    events = hopcast.open_recording(tmp_path).events()
+    film = result["flows"][0]
+    stalls = events.filter(pl.col("kind") == "stall")
+    assert (stalls["fate"] == "begins").sum() == film["hiccups"] > 0
+    assert sum(stalls["duration_ns"]) / 1e9 == pytest.approx(film["hiccup_time_s"], abs=1e-6)
+    assert stalls["node"].unique().to_list() == ["screen"]
+    media = events.filter(pl.col("kind") == "media")
+    assert set(media["fate"]) == {"on time", "late"}, "TCP loses nothing"
+    assert media["value"].to_list() == list(range(media.height))
+
+
+def test_media_are_on_time_late_or_lost(tmp_path: Path) -> None:
+    """Each packet is a frame: what is lost was not there when the display passed it, the rest arrived at that instant."""
+    result, events = two_nodes(
+        tmp_path,
+        "flows.f.player.start_up_delay=100 ms",
+        'radio.errors={ model = "packet", level = "network", rate = 0.2 }',
+    )
+    of_flow = events.filter(pl.col("flow") == "f")
+    sent = of_flow.filter(pl.col("kind") == "send").select("time_ns", "value").rows()
+    times = of_flow.filter(pl.col("kind") == "deliver").select("time_ns", "value").rows()
+    # A delivery has its delay in us; a packet leaves each 20 ms.
+    arrived = {min(sent, key=lambda one: abs(one[0] - (time - delay * 1000)))[1]: time for time, delay in times}
+    media = of_flow.filter(pl.col("kind") == "media")
+    assert set(media["fate"]) >= {"on time", "lost"}
+    assert media["value"].is_unique().all()
+    for number, fate, time in media.select("value", "fate", "time_ns").iter_rows():
+        if fate == "lost":
+            assert arrived.get(number, time + 1) > time
+        else:
+            assert arrived[number] == time
+    lost = media.filter(pl.col("fate") == "lost").height
+    assert result["flows"][0]["lost_packets"] - 5 <= lost <= result["flows"][0]["lost_packets"]
+
+
+def test_a_packet_leaves_its_application_before_it_enters_a_queue(tmp_path: Path) -> None:
+    _, recording = recorded("smallest", tmp_path)
+    events = recording.events().with_row_index()
+    sent = events.filter(pl.col("kind") == "send")
+    queued = events.filter((pl.col("kind") == "enqueue") & pl.col("flow").is_not_null())
+    both = sent.join(queued, on=["time_ns", "node", "flow"], suffix="_queued")
+    assert both.height > 50
+    assert (both["index"] < both["index_queued"]).all()
 
 
 def test_recording_changes_no_result(tmp_path: Path) -> None:

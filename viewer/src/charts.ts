@@ -1,14 +1,17 @@
 // Charts of the recorded series, one for each panel and unit, on the lanes' time axis.
 import { type Scale, step, toX } from "./axis";
-import { clip, drawTime, gutter } from "./lanes";
+import { clip, drawTime } from "./lanes";
 import { type State } from "./state";
 import { prepare } from "./theme";
 
-const TALL = 92;
-const MOST_CHARTS = 4;
+const LEAST_TALL = 92, MOST_TALL = 170; // CSS pixels of a chart
+const DASHES = [[], [6, 3], [2, 2]]; // for series beyond the colours
+
+interface Panel { title: string; unit: string; series: number[]; peak: number; least: number }
 
 export class Charts {
-  private readonly panels: { title: string; unit: string; series: number[]; peak: number; least: number }[] = [];
+  private readonly panels: Panel[] = [];
+  private tall = LEAST_TALL;
   constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement) {
     const { about, samples } = state;
     (about.series ?? []).forEach((series, k) => {
@@ -25,69 +28,104 @@ export class Charts {
         if (value < panel.least && Number.isFinite(value)) panel.least = value;
       }
     });
-    this.panels.splice(MOST_CHARTS);
-    canvas.hidden = this.panels.length === 0;
-    if (canvas.hidden) canvas.style.display = "none";
+    if (!this.panels.length) canvas.style.display = "none";
+  }
+  get least(): number { return this.panels.length * LEAST_TALL; }
+  // Charts take what room the lanes leave.
+  fit(height: number): void {
+    this.tall = Math.floor(Math.max(LEAST_TALL, Math.min(MOST_TALL, height / Math.max(1, this.panels.length))));
   }
 
   draw(): void {
     if (!this.panels.length) return;
-    const { state } = this, { theme, about, samples } = state, width = this.canvas.parentElement!.clientWidth;
-    const tall = innerHeight < 700 ? TALL * 0.75 : TALL, height = this.panels.length * tall;
-    const context = prepare(this.canvas, width, height), left = gutter(width), scale: Scale = state.scale(left, width - left);
+    const { state, tall } = this, { theme, samples, width, scale } = state, { left } = scale, height = this.panels.length * tall;
+    const context = prepare(this.canvas, width, height);
     this.panels.forEach((panel, n) => {
-      const top = n * tall + 20, bottom = (n + 1) * tall - 7, range = panel.peak - panel.least || 1;
+      const head = n * tall, top = head + 20, bottom = head + tall - 8, range = panel.peak - panel.least || 1;
       const y = (value: number): number => bottom - (value - panel.least) / range * (bottom - top);
+      const [size, unit] = scaled(panel);
       context.fillStyle = theme.line;
-      context.fillRect(0, n * tall, width, 1);
-      const apart = step(range, tall / 34);
-      const [size, prefix] = apart >= 1e6 ? [1e6, "M"] : apart >= 1e3 ? [1e3, "k"] : [1, ""];
+      context.fillRect(0, head, width, 1);
+      context.fillRect(left - 1, head, 1, tall);
       context.textAlign = "right";
+      const apart = step(range, (bottom - top) / 26);
       for (let v = Math.ceil(panel.least / apart) * apart; v <= panel.peak + apart * 1e-6; v += apart) {
         context.fillStyle = theme.line;
         context.fillRect(left, y(v), width - left, 0.5);
         context.fillStyle = theme.soft;
-        context.fillText(String(Number((v / size).toPrecision(4))), left - 5, y(v));
+        context.fillText(String(Number((v / size).toPrecision(4))), left - 6, y(v));
       }
       context.textAlign = "left";
+      panel.series.forEach((k, place) => this.line(context, k, scale, y, ...this.look(place)));
+      const wide = left > 80, title = wide ? panel.title : `${panel.title}${unit ? ` [${unit}]` : ""}`;
       context.fillStyle = theme.text;
       context.font = "600 11px system-ui, sans-serif";
-      context.fillText(clip(context, `${panel.title} [${prefix}${panel.unit}]`, width / 2), 9, n * tall + 10);
+      context.fillText(clip(context, title, wide ? left - 12 : width / 2), 9, head + 11);
+      const titled = 9 + context.measureText(title).width;
       context.font = "11px system-ui, sans-serif";
-      let at = left + 90;
-      context.save();
-      panel.series.slice(0, 12).forEach((k, colour) => {
-        const paint = theme.series[colour % theme.series.length]!, now = samples.at(k, state.time);
-        const owner = about.series[k]!, name = owner.flow !== null ? about.flows[owner.flow]?.name : owner.node !== null ? about.nodes[owner.node]?.name : undefined;
-        const text = `${owner.name}${name ? ` ${name}` : ""}${now === null ? "" : `: ${Number((now / size).toPrecision(4))}`}`;
-        if (at + 40 < width) {
-          context.fillStyle = paint;
-          context.fillRect(at, n * tall + 9, 10, 3);
-          context.fillStyle = theme.soft;
-          context.fillText(text, at + 14, n * tall + 10);
-          at += context.measureText(text).width + 26;
-        }
-        this.line(context, k, scale, y, paint);
-      });
-      context.restore();
+      context.fillStyle = theme.soft;
+      if (wide && unit) context.fillText(`[${unit}]`, 9, head + 26);
+      this.names(context, panel, Math.max(left + 8, wide ? 0 : titled + 12), head + 11, size, (k) => samples.at(k, state.time));
     });
     drawTime(context, state, scale, height);
   }
 
+  // The series with their values at the time, as many as fit.
+  private names(context: CanvasRenderingContext2D, panel: Panel, from: number, y: number, size: number, now: (k: number) => number | null): void {
+    const { about, theme, width } = this.state;
+    const alike = new Set(panel.series.map((k) => about.series[k]!.name)).size === 1;
+    let at = from;
+    for (let place = 0; place < panel.series.length; place++) {
+      const series = about.series[panel.series[place]!]!, value = now(panel.series[place]!);
+      const owner = series.flow !== null ? about.flows[series.flow]?.name : series.node !== null ? about.nodes[series.node]?.name : undefined;
+      const name = owner === undefined ? series.name : alike ? owner : `${series.name} ${owner}`;
+      const text = `${name}${value === null ? "" : ` ${Number((value / size).toPrecision(3))}`}`;
+      const more = panel.series.length - place, rest = more > 1 ? 78 : 0;
+      if (at + 16 + context.measureText(text).width + rest > width) {
+        context.fillStyle = theme.soft;
+        context.fillText(`and ${more} more`, at, y);
+        return;
+      }
+      const [colour, dash] = this.look(place);
+      context.strokeStyle = colour;
+      context.lineWidth = 2.5;
+      context.setLineDash(dash);
+      context.beginPath();
+      context.moveTo(at, y);
+      context.lineTo(at + 12, y);
+      context.stroke();
+      context.setLineDash([]);
+      context.fillStyle = theme.soft;
+      context.fillText(text, at + 16, y);
+      at += context.measureText(text).width + 30;
+    }
+  }
+
+  private look(place: number): [string, number[]] {
+    const { series } = this.state.theme;
+    return [series[place % series.length]!, DASHES[Math.floor(place / series.length) % DASHES.length]!];
+  }
+
   // A stepped line; where samples are denser than pixels, each column spans its least and greatest value.
-  private line(context: CanvasRenderingContext2D, k: number, scale: Scale, y: (value: number) => number, colour: string): void {
+  private line(context: CanvasRenderingContext2D, k: number, scale: Scale, y: (value: number) => number, colour: string, dash: number[]): void {
     const { samples } = this.state;
     const first = Math.max(samples.start[k]!, samples.after(k, scale.from) - 1), end = Math.min(samples.start[k + 1]!, samples.after(k, scale.to) + 1);
     const stride = Math.max(1, Math.floor((end - first) / (20 * scale.width)));
     context.strokeStyle = colour;
     context.lineWidth = 1.4;
+    context.setLineDash(dash);
     context.beginPath();
     let column = -1e9, low = 0, high = 0, before = NaN;
     const right = scale.left + scale.width;
     for (let p = first; p < end; p += stride) {
       const i = samples.order[p]!, v = y(samples.value(i));
       if (!Number.isFinite(v)) continue;
-      const x = Math.min(right, Math.max(scale.left, toX(scale, samples.time(i))));
+      const x = Math.max(scale.left, toX(scale, samples.time(i)));
+      if (x > right) {
+        if (!Number.isNaN(before)) context.lineTo(right, before);
+        before = NaN;
+        break;
+      }
       if (Math.round(x) === column) {
         if (v < low || v > high) {
           low = Math.min(low, v);
@@ -104,5 +142,14 @@ export class Charts {
     }
     if (!Number.isNaN(before) && samples.start[k + 1] === end) context.lineTo(Math.min(right, toX(scale, this.state.end)), before);
     context.stroke();
+    context.setLineDash([]);
   }
+}
+
+// The factor and the unit in which a panel's values are short numbers. A pure number has no unit.
+function scaled({ unit, peak, least }: Panel): [number, string] {
+  const greatest = Math.max(peak, -least), short = unit === "1" ? "" : unit.replace("bit/s", "b/s");
+  if (short === "s" && greatest < 1) return greatest < 1e-3 ? [1e-6, "µs"] : [1e-3, "ms"];
+  if (short !== "b/s" && short !== "B") return [1, short];
+  return greatest >= 2e9 ? [1e9, `G${short}`] : greatest >= 2e6 ? [1e6, `M${short}`] : greatest >= 2e3 ? [1e3, `k${short}`] : [1, short];
 }

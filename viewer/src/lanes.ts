@@ -16,19 +16,13 @@ const ORDER = [Kind.busy, Kind.nav, Kind.backoff, Kind.receive, Kind.noise, Kind
 const MARKS = new Set([Kind.enqueue, Kind.send, Kind.deliver]);
 const LABELS: Record<string, string> = { rts: "RTS", cts: "CTS", ack: "ack", data: "data", "block-ack": "block ack", beacon: "beacon" };
 export const frameLabel = (name: string): string => LABELS[name] ?? name;
-export const gutter = (width: number): number => (width < 600 ? 62 : 104);
 
 export class Lanes {
   raw = true; // whether the last drawing was of single events
   constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement, private readonly scroll: HTMLElement) {}
 
-  scale(): Scale {
-    const width = this.scroll.clientWidth;
-    return this.state.scale(gutter(width), width - gutter(width));
-  }
-
   draw(): void {
-    const { state } = this, width = this.scroll.clientWidth, height = this.scroll.clientHeight, scale = this.scale();
+    const { state } = this, { width, scale } = state, height = this.scroll.clientHeight;
     const context = prepare(this.canvas, width, height), { theme } = state;
     const top = this.scroll.scrollTop, first = Math.floor(top / LANE);
     const last = Math.min(state.about.nodes.length, Math.ceil((top + height) / LANE));
@@ -82,6 +76,7 @@ export class Lanes {
     const { events, index, theme } = this.state;
     const list = index.overlapping(node, scale.from, scale.to, Math.max(1, stride)), perNs = scale.width / (scale.to - scale.from);
     const edge = scale.left + scale.width;
+    const shares = this.airtime(list, scale);
     for (const kind of ORDER) {
       const [rowTop, rowHeight] = ROWS[kind]!, colour = theme.kind[kind]!;
       context.fillStyle = hatch[kind] ?? colour;
@@ -92,6 +87,11 @@ export class Lanes {
         const wide = events.duration(i) * perNs;
         const x = Math.max(scale.left, start), right = Math.min(edge, start + Math.max(wide, 1));
         if (right <= x || right <= drawn + 0.5) continue;
+        // A frame shorter than a pixel is drawn where no other kind has more of that pixel's time.
+        if (kind <= Kind.noise && wide < 1) {
+          const column = Math.floor(x - scale.left), own = shares[kind]![column]!;
+          if (shares.some((share) => share[column]! > own)) continue;
+        }
         drawn = right;
         const w = right - x;
         context.fillRect(x, y + rowTop, Math.max(w > 3 ? w - 0.5 : w, 1), rowHeight);
@@ -119,6 +119,20 @@ export class Lanes {
       }
       context.fill();
     }
+  }
+
+  // By kind of frames and column of pixels: the time, in columns, that such frames take.
+  private airtime(list: number[], scale: Scale): Float32Array[] {
+    const { events } = this.state, columns = Math.ceil(scale.width) + 1, perNs = scale.width / (scale.to - scale.from);
+    const shares = [0, 1, 2, 3].map(() => new Float32Array(columns));
+    for (const i of list) {
+      const share = shares[events.kind(i)];
+      if (!share) continue;
+      const from = Math.max(0, (events.time(i) - scale.from) * perNs);
+      const to = Math.min(columns, (events.time(i) + events.duration(i) - scale.from) * perNs);
+      for (let column = Math.floor(from); column < to; column++) share[column]! += Math.min(to, column + 1) - Math.max(from, column);
+    }
+    return shares;
   }
 
   // One cell per slot where they are wide enough to tell apart.
@@ -191,7 +205,7 @@ export class Lanes {
         for (const c of [3, 4]) {
           if (shares[c]! <= 0) continue;
           const [rowTop, rowHeight] = rows[c - 3]!;
-          const alpha = Math.round(70 + shares[c]! / 255 * 185);
+          const alpha = Math.round(40 + Math.sqrt(shares[c]! / 255) * 215); // a small share is still to be seen
           const word = (words[c]! & 0xffffff | alpha << 24) >>> 0;
           for (let y = rowTop; y < rowTop + rowHeight; y++) pixels[y * columns + column] = word;
         }
@@ -234,13 +248,13 @@ export class Lanes {
       const a = Math.max(x, scale.left) - 1.5, b = Math.min(right, scale.left + scale.width) + 1.5;
       context.strokeRect(a, events.node(k) * LANE - top + y - 1.5, Math.max(4, b - a), h + 3);
     };
-    if (frame !== NONE32) for (const k of sameFrame(state, i)) if (k !== i) outline(k, 1);
+    if (frame !== NONE32) for (const k of state.sameFrame(i)) if (k !== i) outline(k, 1);
     outline(i, 2.5);
   }
 
   // The event at a point of the canvas, or -1: the smallest that covers it, marks first.
   pick(x: number, y: number): number {
-    const { events, index, about } = this.state, scale = this.scale();
+    const { events, index, about, scale } = this.state;
     const node = Math.floor((y + this.scroll.scrollTop) / LANE), inLane = (y + this.scroll.scrollTop) - node * LANE;
     if (node < 0 || node >= about.nodes.length || x < scale.left) return -1;
     const margin = 5 * (scale.to - scale.from) / scale.width, time = toTime(scale, x);
@@ -273,16 +287,4 @@ export function drawTime(context: CanvasRenderingContext2D, state: State, scale:
   if (x < scale.left || x > scale.left + scale.width) return;
   context.fillStyle = state.theme.accent;
   context.fillRect(x - 0.75, 0, 1.5, height);
-}
-
-// The events of one transmission: its own and those at its receivers, which start within a second of it.
-export function sameFrame(state: State, i: number): number[] {
-  const { events } = state, frame = events.frame(i), found: number[] = [];
-  if (frame === NONE32) return [i];
-  const time = events.time(i), most = 200000;
-  let first = i, last = i;
-  while (first > 0 && i - first < most && time - events.time(first - 1) < 1e9) if (events.frame(--first) === frame) found.push(first);
-  found.reverse().push(i);
-  while (last < events.count - 1 && last - i < most && events.time(last + 1) - time < 1e9) if (events.frame(++last) === frame) found.push(last);
-  return found;
 }

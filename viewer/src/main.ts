@@ -1,9 +1,9 @@
 // Opens a recording and joins the parts of the page.
-import { instant } from "./axis";
+import { instant, toTime } from "./axis";
 import { Charts } from "./charts";
 import { Details } from "./details";
 import { type Recording } from "./format";
-import { gutter, LANE, Lanes } from "./lanes";
+import { LANE, Lanes } from "./lanes";
 import { legend } from "./legend";
 import { NodeMap } from "./map";
 import { Overview } from "./overview";
@@ -33,10 +33,11 @@ interface Query {
 declare global { interface Window { hopcast: Query } }
 
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
-let opened: { state: State; player: Player } | null = null;
+interface Opened { state: State; player: Player; choose(event: number): void }
+let opened: Opened | null = null;
 const timings = { load_ms: 0, frame_ms: [] as number[] };
 
-function need(): { state: State; player: Player } {
+function need(): Opened {
   if (!opened) throw new Error("No recording is open.");
   return opened;
 }
@@ -54,7 +55,6 @@ function show(recording: Recording, began: number): void {
   const lanes = new Lanes(state, lanesCanvas, scroll), map = new NodeMap(state, mapCanvas), charts = new Charts(state, chartCanvas), strip = new Strip(state, stripCanvas);
   const overview = new Overview(state, canvas("overview"), axis), details = new Details(state, $("details"), (event) => choose(event));
   const player = new Player(state, () => { buttons(); state.changed(); });
-  opened = { state, player };
   let waiting = false, shown = -2;
   const draw = (): void => {
     const start = performance.now();
@@ -77,9 +77,24 @@ function show(recording: Recording, began: number): void {
     waiting = true;
     requestAnimationFrame(draw);
   };
+  // Lanes get the height they need, charts the rest; where there is not enough for both, each scrolls.
+  const timeline = $("timeline"), below = $("below"), narrow = matchMedia("(max-width: 800px)");
   const fit = (): void => {
-    const all = about.nodes.length * LANE;
+    const all = about.nodes.length * LANE, strips = strip.height;
+    if (narrow.matches) {
+      scroll.style.height = `${Math.max(LANE, Math.min(innerHeight * 0.46, all))}px`;
+      below.style.height = "";
+      charts.fit(0);
+    } else {
+      const room = timeline.clientHeight - (scroll.offsetTop - timeline.offsetTop), wanted = charts.least + strips;
+      const lower = wanted ? Math.max(Math.min(wanted, room * 0.5), room - all - 1) : 0;
+      scroll.style.height = `${room - lower}px`;
+      below.style.height = `${lower}px`;
+      charts.fit(lower - strips);
+    }
     $("spacer").style.height = `${Math.max(0, all - scroll.clientHeight)}px`;
+    state.width = scroll.clientWidth;
+    timeline.style.setProperty("--wide", `${state.width}px`);
     state.changed();
   };
   const choose = (event: number): void => {
@@ -89,6 +104,7 @@ function show(recording: Recording, began: number): void {
       if (y < scroll.scrollTop || y + LANE > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = y - scroll.clientHeight / 3;
     }
   };
+  opened = { state, player, choose };
   const step = (way: 1 | -1): void => {
     const next = details.neighbour(way);
     if (next >= 0) choose(next);
@@ -115,23 +131,22 @@ function show(recording: Recording, began: number): void {
   $("in").onclick = () => state.zoomAt(middle(), 0.5);
   $("out").onclick = () => state.zoomAt(middle(), 2);
   $("whole").onclick = () => state.zoom(0, state.end);
-  const left = (): number => gutter(scroll.clientWidth);
-  timePointer(lanesCanvas, state, left, (x, y) => {
+  timePointer(lanesCanvas, state, (x, y) => {
     const event = lanes.pick(x, y);
     if (event >= 0) choose(event);
     else {
       state.chosen = -1;
-      if (x >= left()) state.seek(state.from + (x - left()) / (scroll.clientWidth - left()) * (state.to - state.from));
+      if (x >= state.gutter) state.seek(toTime(state.scale, x));
       state.changed();
     }
   });
-  const seekTo = (x: number): void => state.seek(state.from + Math.max(0, x - left()) / (scroll.clientWidth - left()) * (state.to - state.from));
-  timePointer(stripCanvas, state, left, (x, y) => {
+  const seekTo = (x: number): void => state.seek(toTime(state.scale, Math.max(state.gutter, x)));
+  timePointer(stripCanvas, state, (x, y) => {
     const event = strip.pick(x, y);
     if (event >= 0) choose(event); else seekTo(x);
   });
-  timePointer(chartCanvas, state, left, seekTo);
-  timePointer(axis, state, left, seekTo);
+  timePointer(chartCanvas, state, seekTo);
+  timePointer(axis, state, seekTo);
   mapCanvas.addEventListener("click", (event) => {
     const node = map.nodeAt(event.offsetX, event.offsetY);
     if (node >= 0) scroll.scrollTop = node * LANE - scroll.clientHeight / 3;
@@ -153,6 +168,7 @@ function show(recording: Recording, began: number): void {
     action();
   }, { signal });
   const observer = new ResizeObserver(fit);
+  observer.observe(timeline);
   observer.observe(scroll);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const repaint = (): void => {
@@ -166,7 +182,6 @@ function show(recording: Recording, began: number): void {
   repaint();
   buttons();
   fit();
-  if (innerWidth <= 800) scroll.style.height = `${Math.max(LANE, Math.min(innerHeight * 0.46, about.nodes.length * LANE))}px`;
   draw();
   timings.load_ms = performance.now() - began;
 }
@@ -214,7 +229,8 @@ function listen(): void {
     event.preventDefault();
     $("chooser").classList.remove("over");
     const entries = [...event.dataTransfer?.items ?? []].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
-    void Promise.all(entries.map(filesOf)).then((files) => openFiles(files.flat()));
+    const files = [...event.dataTransfer?.files ?? []];
+    void Promise.all(entries.map(filesOf)).then((inside) => openFiles(inside.length ? inside.flat() : files));
   });
 }
 
@@ -238,7 +254,7 @@ window.hopcast = {
   at: (node, time) => covering(need().state, node, time),
   select: (index) => {
     const found = fields(need().state, index);
-    need().state.choose(index);
+    need().choose(index);
     return found;
   },
   selected: () => (need().state.chosen < 0 ? null : fields(need().state, need().state.chosen)),

@@ -1,7 +1,7 @@
 // The whole run in one strip, with the visible part marked, and the axis of the visible part.
 import { instant, span, ticks, toTime, toX, type Scale } from "./axis";
 import { CLASSES, Kind } from "./format";
-import { clip, gutter } from "./lanes";
+import { clip } from "./lanes";
 import { type State } from "./state";
 import { prepare } from "./theme";
 
@@ -29,8 +29,7 @@ export class Overview {
     });
   }
   private whole(): Scale {
-    const width = this.canvas.parentElement!.clientWidth, left = gutter(width);
-    return { from: 0, to: this.state.end, left, width: width - left };
+    return { ...this.state.scale, from: 0, to: this.state.end };
   }
   draw(): void {
     const { state } = this, { theme } = state, scale = this.whole(), width = scale.left + scale.width;
@@ -57,7 +56,7 @@ export class Overview {
     context.strokeRect(a + 0.75, 1.5, b - a - 1.5, TALL - 3);
     context.fillStyle = theme.accent;
     context.fillRect(toX(scale, state.time) - 0.75, 0, 1.5, TALL);
-    this.drawAxis(width, scale.left);
+    this.drawAxis(width);
   }
   // From the finest affordable level, else from where events are.
   private measure(columns: number, scale: Scale): Float32Array {
@@ -81,8 +80,8 @@ export class Overview {
     }
     return load.map((share) => Math.min(1, share));
   }
-  private drawAxis(width: number, left: number): void {
-    const { state } = this, scale = state.scale(left, width - left), context = prepare(this.axis, width, 24), marks = ticks(scale), { theme } = state;
+  private drawAxis(width: number): void {
+    const { state } = this, { scale } = state, { left } = scale, context = prepare(this.axis, width, 24), marks = ticks(scale), { theme } = state;
     context.fillStyle = theme.text;
     context.font = "600 10.5px system-ui, sans-serif";
     if (marks.base) context.fillText(clip(context, instant(marks.base, marks.digits), left - 10), 5, 12);

@@ -11,12 +11,17 @@ export function embedded(): Source | null {
     }
     const part = [...document.querySelectorAll<HTMLScriptElement>("script.part")].find((one) => one.dataset.name === name);
     if (!part) return null;
-    const text = atob((part.textContent ?? "").trim());
-    const bytes = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const stream = new Blob([decode((part.textContent ?? "").trim())]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).arrayBuffer();
   };
+}
+
+function decode(text: string): Uint8Array<ArrayBuffer> {
+  const native = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
+  if (native.fromBase64) return native.fromBase64(text);
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
 }
 
 export function served(): Source | null {

@@ -1,12 +1,13 @@
 // What all parts of the page share: the recording, its indexes, the visible span, the time and the chosen event.
 import { type Scale, toTime } from "./axis";
 import { Levels } from "./detail_level";
-import { type Description, type Events, NONE16, type Recording } from "./format";
+import { type Description, type Events, NONE16, NONE32, type Recording } from "./format";
 import { LaneIndex } from "./lane_index";
 import { Positions, Samples } from "./series";
 import { readTheme, type Theme } from "./theme";
 
 export const SHORTEST = 1000; // ns: the narrowest view
+const REACH = 200000; // events looked at on either side for those of the same frame
 
 export class State {
   readonly about: Description;
@@ -19,8 +20,10 @@ export class State {
   from = 0;
   to: number;
   time = 0;
+  width = 1; // CSS pixels of the lanes, and of all that shares their time axis
   chosen = -1; // an event's number
   theme: Theme = readTheme();
+  private readonly transmissions = new Map<number, number[]>(); // by event, for drawings that follow each other
   changed: () => void = () => undefined;
   constructor(recording: Recording) {
     this.about = recording.about;
@@ -54,19 +57,34 @@ export class State {
     }
     this.changed();
   }
+  // The events of one transmission: its own and those at its receivers, which start within a second of it.
+  sameFrame(i: number): number[] {
+    const known = this.transmissions.get(i);
+    if (known) return known;
+    const { events } = this, frame = events.frame(i), found: number[] = [];
+    if (frame === NONE32) return [i];
+    const time = events.time(i);
+    let first = i, last = i;
+    while (first > 0 && i - first < REACH && time - events.time(first - 1) < 1e9) if (events.frame(--first) === frame) found.push(first);
+    found.reverse().push(i);
+    while (last < events.count - 1 && last - i < REACH && events.time(last + 1) - time < 1e9) if (events.frame(++last) === frame) found.push(last);
+    if (this.transmissions.size > 100) this.transmissions.clear();
+    this.transmissions.set(i, found);
+    return found;
+  }
   choose(event: number): void {
     this.chosen = event;
     if (event >= 0) this.seek(this.events.time(event));
     this.changed();
   }
-  scale(left: number, width: number): Scale { return { from: this.from, to: this.to, left, width }; }
+  get gutter(): number { return this.width < 600 ? 62 : 104; } // CSS pixels left of the time axis
+  get scale(): Scale { return { from: this.from, to: this.to, left: this.gutter, width: Math.max(1, this.width - this.gutter) }; }
 }
 
 // Pointers on a canvas with a time axis: drag moves, pinch and wheel zoom, a click calls `click`.
-export function timePointer(canvas: HTMLCanvasElement, state: State, left: () => number, click: (x: number, y: number) => void): void {
+export function timePointer(canvas: HTMLCanvasElement, state: State, click: (x: number, y: number) => void): void {
   const down = new Map<number, { x: number; y: number }>();
   let travelled = 0;
-  const scale = (): Scale => state.scale(left(), canvas.clientWidth - left());
   canvas.addEventListener("pointerdown", (event) => {
     if (down.size === 0) travelled = 0;
     down.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
@@ -80,9 +98,9 @@ export function timePointer(canvas: HTMLCanvasElement, state: State, left: () =>
     const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
     if (other) {
       const was = Math.abs(before.x - other.x), is = Math.abs(now.x - other.x);
-      if (was > 8 && is > 8) state.zoomAt(toTime(scale(), (now.x + other.x) / 2), was / is);
+      if (was > 8 && is > 8) state.zoomAt(toTime(state.scale, (now.x + other.x) / 2), was / is);
     } else if (travelled > 4) {
-      state.move((before.x - now.x) * (state.to - state.from) / scale().width);
+      state.move((before.x - now.x) * (state.to - state.from) / state.scale.width);
     }
     down.set(event.pointerId, now);
   });
@@ -92,9 +110,9 @@ export function timePointer(canvas: HTMLCanvasElement, state: State, left: () =>
   canvas.addEventListener("pointerup", up);
   canvas.addEventListener("pointercancel", up);
   canvas.addEventListener("wheel", (event) => {
-    if (event.shiftKey || event.offsetX < left()) return;
+    if (event.shiftKey || event.offsetX < state.gutter) return;
     event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) state.move(event.deltaX * (state.to - state.from) / scale().width);
-    else state.zoomAt(toTime(scale(), event.offsetX), Math.exp(event.deltaY * 0.002));
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) state.move(event.deltaX * (state.to - state.from) / state.scale.width);
+    else state.zoomAt(toTime(state.scale, event.offsetX), Math.exp(event.deltaY * 0.002));
   }, { passive: false });
 }

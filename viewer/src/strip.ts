@@ -1,7 +1,7 @@
 // The media strip: frames on time, late and lost, and stalls, for each player.
-import { type Scale, toTime, toX } from "./axis";
+import { toTime, toX } from "./axis";
 import { Kind } from "./format";
-import { clip, drawTime, gutter } from "./lanes";
+import { clip, drawTime } from "./lanes";
 import { type State } from "./state";
 import { prepare, stripes } from "./theme";
 
@@ -13,15 +13,17 @@ export class Strip {
   constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement) {
     const { index } = state, nodes = new Set<number>();
     for (const kind of [Kind.media, Kind.stall]) for (const node of index.rare.get(kind)!.node) nodes.add(node);
-    this.players = [...nodes].sort((a, b) => a - b).slice(0, 6);
+    this.players = [...nodes].sort((a, b) => a - b);
     if (!this.players.length) canvas.style.display = "none";
   }
 
+  get height(): number { return this.players.length ? HEAD + ROW * this.players.length + 4 : 0; }
+
   draw(): void {
     if (!this.players.length) return;
-    const { state } = this, { events, index, theme } = state, width = this.canvas.parentElement!.clientWidth;
-    const height = HEAD + ROW * this.players.length + 4, context = prepare(this.canvas, width, height);
-    const left = gutter(width), scale: Scale = state.scale(left, width - left), edge = left + scale.width;
+    const { state } = this, { events, index, theme, width, scale } = state;
+    const { height } = this, context = prepare(this.canvas, width, height);
+    const { left } = scale, edge = left + scale.width;
     context.fillStyle = theme.line;
     context.fillRect(0, 0, width, 1);
     context.fillStyle = theme.text;
@@ -71,8 +73,8 @@ export class Strip {
 
   // The media event nearest to a point, or -1.
   pick(x: number, y: number): number {
-    const { state } = this, { events, index } = state, width = this.canvas.clientWidth, left = gutter(width);
-    const player = this.players[Math.floor((y - HEAD) / ROW)], scale = state.scale(left, width - left);
+    const { state } = this, { events, index, scale } = state;
+    const player = this.players[Math.floor((y - HEAD) / ROW)];
     const margin = 6 * (scale.to - scale.from) / scale.width, time = toTime(scale, x);
     let best = -1, near = Infinity;
     for (const kind of [Kind.media, Kind.stall]) {

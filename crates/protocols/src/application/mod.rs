@@ -27,7 +27,7 @@ pub use game::{GameDirection, GameModel, GameSource};
 pub use media::MediaSource;
 pub use player::{Player, PlayerConfig, PlayerReport};
 pub use relay::Relay;
-pub use timeline::Timeline;
+pub use timeline::{Timeline, TimelineFrame};
 
 use core::fmt;
 

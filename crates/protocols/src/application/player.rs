@@ -104,6 +104,25 @@ impl Player {
         }
     }
 
+    /// When `position` is shown, or would have been had the display not stopped where it stands; `None`: before the display begins,
+    /// and after its end.
+    pub fn due(&self, position: Duration) -> Option<Instant> {
+        match self.state {
+            State::Playing { since, position: from } | State::Stalled { since, position: from } => {
+                Some(since + position.saturating_sub(from))
+            }
+            State::StartUp | State::Finished { .. } => None,
+        }
+    }
+
+    /// Since when the display has been standing still; `None`: it has not begun, it moves or has ended.
+    pub fn stalled_since(&self) -> Option<Instant> {
+        match self.state {
+            State::Stalled { since, .. } => Some(since),
+            State::StartUp | State::Playing { .. } | State::Finished { .. } => None,
+        }
+    }
+
     /// Whether all of the media has been shown.
     pub fn is_finished(&self) -> bool {
         matches!(self.state, State::Finished { .. })

@@ -16,6 +16,19 @@ enum Kind {
     Frames { frames: Arc<[Frame]>, period: Duration },
 }
 
+/// A frame of the media.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimelineFrame {
+    /// Its number, from zero; a film that begins again goes on counting.
+    pub number: u64,
+    /// Writes that make it up.
+    pub writes: u64,
+    /// Where it begins in the media.
+    pub start: Duration,
+    /// Where the next one begins.
+    pub end: Duration,
+}
+
 /// One frame of a film.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
@@ -61,6 +74,37 @@ impl Timeline {
             frames.last_mut().expect("there is a first").end = period.saturating_add(first);
         }
         Self(Kind::Frames { frames: frames.into(), period })
+    }
+
+    /// The frame with this number; `None`: the media has no frames.
+    pub fn frame(&self, number: u64) -> Option<TimelineFrame> {
+        match &self.0 {
+            Kind::Even(_) => {
+                let start = if number == 0 { Duration::ZERO } else { self.position(number - 1) };
+                Some(TimelineFrame { number, writes: 1, start, end: self.position(number) })
+            }
+            Kind::Frames { frames, period } => {
+                let count = frames.len() as u64;
+                let (round, place) = (number.checked_div(count)?, (number % count) as usize);
+                let before = place.checked_sub(1).map_or(0, |before| frames[before].writes);
+                let passed = Duration::from_nanos(period.as_nanos().saturating_mul(round));
+                let Frame { writes, start, end } = frames[place];
+                let [start, end] = [start, end].map(|at| passed.saturating_add(at));
+                Some(TimelineFrame { number, writes: writes - before, start, end })
+            }
+        }
+    }
+
+    /// The number of the frame that write number `write`, from zero, is a part of; `None`: the media has no frames.
+    pub fn frame_of(&self, write: u64) -> Option<u64> {
+        match &self.0 {
+            Kind::Even(_) => Some(write),
+            Kind::Frames { frames, .. } => {
+                let all = frames.last()?.writes;
+                let place = frames.partition_point(|frame| frame.writes <= write % all);
+                Some(write / all * frames.len() as u64 + place as u64)
+            }
+        }
     }
 
     /// Up to where the media has come with write number `write`, from zero, if nothing before it is waited for: to the end of a
@@ -113,8 +157,26 @@ mod tests {
         assert_eq!(millis(&film, 4), [20, 40, 50, 70]);
     }
 
+    /// Frames of 3, none, 1 and 1 packets, as above.
+    #[test]
+    fn writes_belong_to_frames_that_follow_each_other() {
+        let film = Timeline::film(&[2500, 0, 1000, 1], Duration::from_millis(40), 1000);
+        let frames: Vec<_> = (0..8).map(|write| film.frame_of(write)).collect();
+        assert_eq!(frames, [0, 0, 0, 1, 2, 3, 3, 3].map(Some));
+        let shown = |number| {
+            let frame = film.frame(number).expect("it has frames");
+            (frame.writes, frame.start.as_nanos() / 1_000_000, frame.end.as_nanos() / 1_000_000)
+        };
+        assert_eq!([0, 1, 2, 3].map(shown), [(3, 0, 80), (1, 80, 120), (1, 120, 160), (3, 160, 240)]);
+        let even = Timeline::even(0.02);
+        assert_eq!(even.frame_of(7), Some(7));
+        assert_eq!(even.frame(7).map(|frame| (frame.start, frame.end)), Some((even.position(6), even.position(7))));
+    }
+
     #[test]
     fn a_film_without_octets_comes_nowhere() {
+        assert_eq!(Timeline::film(&[0], Duration::from_millis(40), 1000).frame_of(7), None);
+        assert_eq!(Timeline::film(&[0], Duration::from_millis(40), 1000).frame(7), None);
         assert_eq!(Timeline::film(&[0, 0], Duration::from_millis(40), 1000).position(7), Duration::ZERO);
     }
 

@@ -17,7 +17,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use crate::aggregate::{Body, Mpdu, MpduSet, with_subframe};
 use crate::errors::ReceivedFrame;
 use crate::frame::{Header, StationId};
-use crate::phy::ModulationClasses;
+use crate::phy::{ModulationClasses, TxVector};
 use crate::reception::{Arrival, LeadingEdge, Receivers, Reception, ReceptionOutcome};
 use crate::transmission::Tally;
 pub use crate::transmission::{Totals, Transmission, TransmissionId};
@@ -413,6 +413,30 @@ impl<P> Medium<P> {
     /// Frames that are on the air.
     pub fn on_air(&self) -> impl Iterator<Item = &Transmission<P>> {
         self.transmissions.iter().flatten()
+    }
+
+    /// How many links a transmission's leading edge has passed.
+    pub fn passed(&self, id: TransmissionId) -> usize {
+        let Transmission { first_link, leading, .. } = self.transmission(id);
+        (leading - first_link) as usize
+    }
+
+    /// The links that a transmission's leading edge has passed, without the first `from`; each with the power of the frame there.
+    pub fn passed_links(&self, id: TransmissionId, from: usize) -> impl Iterator<Item = Link> {
+        let Transmission { first_link, leading, .. } = *self.transmission(id);
+        let links = &self.paths.links[first_link as usize..leading as usize];
+        links.iter().enumerate().skip(from).map(move |(place, link)| match &self.variation {
+            None => *link,
+            Some(_) => Link { power: self.powers[id.index()][place], ..*link },
+        })
+    }
+
+    /// Vectors with the noise at receivers of their frames; none if the model of reception has no noise.
+    pub fn noises(&self) -> Vec<(TxVector, Power)> {
+        match &self.receivers {
+            Receivers::Threshold(..) => Vec::new(),
+            Receivers::Sinr(model, _) => model.modes.iter().map(|mode| (mode.vector(), mode.noise())).collect(),
+        }
     }
 
     /// Keeps collisions for [`Self::drain_collided`] from now on.

@@ -93,6 +93,11 @@ impl Mode {
         self.vector
     }
 
+    /// The noise at receivers of these frames.
+    pub fn noise(&self) -> Power {
+        self.noise
+    }
+
     /// The least power at which, in noise alone, preambles are detected and at most this share of frames of `bits` is
     /// lost.
     pub fn least_power(&self, loss: f64, bits: u32) -> Power {

@@ -219,10 +219,23 @@ pub trait Tap<P> {
     fn on_packet(&mut self, _port: Port, _packet: &P, _wire: u32, _now: Instant) {}
 }
 
+/// A change of what a station's physical carrier sense finds, its own transmissions apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// None.
+    Unchanged,
+    /// The medium turns busy, or is busy as the station's own transmission ends.
+    Busy,
+    /// The medium turns idle.
+    Idle,
+}
+
 /// Sees what happens at stations and interfaces, also where no frame is received.
 pub trait Watch<P: Payload> {
     /// A station puts the frame with this number on the air.
     fn on_transmit(&mut self, frame: &Header, packet: Option<&P>, body: Option<&Body<P>>, number: u64, now: Instant);
+    /// A frame begins at the end of a link. Those of one transmission may be told together, but before anything else happens there.
+    fn on_start(&mut self, transmission: &Transmission<P>, link: &Link);
     /// A frame has ended at the end of a link, where it was received or not.
     fn on_end(&mut self, transmission: &Transmission<P>, link: &Link, is_received: bool);
     /// A frame has collided at the end of a link. The call may come before or after the end of the frame, but at the same instant or
@@ -230,8 +243,8 @@ pub trait Watch<P: Payload> {
     fn on_collision(&mut self, transmission: &Transmission<P>, link: &Link);
     /// All collisions up to the last [`Self::on_end`] have been reported.
     fn on_collisions_known(&mut self);
-    /// The state of a station may have changed.
-    fn on_station(&mut self, station: StationId, mac: &Dcf<P>, now: Instant);
+    /// The state of a station may have changed, and its physical carrier sense has turned busy or idle.
+    fn on_station(&mut self, station: StationId, mac: &Dcf<P>, carrier: Carrier, now: Instant);
     /// An interface is given a packet, and has this number of packets then.
     fn on_queued(&mut self, port: Port, receiver: Option<StationId>, packet: &P, queued: usize, now: Instant);
 }
@@ -454,6 +467,7 @@ impl<U: Upper> Engine<U> {
         let id = self.leading.pop();
         let Transmission { frame: Frame { vector, airtime, .. }, number, .. } = *self.medium.transmission(id);
         let bound = self.leading_bound(number).min(after_end);
+        let passed = if WATCHED { Some(self.medium.passed(id)) } else { None };
         let Self { medium, stations, station_timers, log, watch, .. } = self;
         let mut unwatched = None;
         let watch = if WATCHED { watch } else { &mut unwatched };
@@ -470,10 +484,13 @@ impl<U: Upper> Engine<U> {
                 LeadingEdge::Overcome => stations[receiver.0 as usize].handle_overcome(vector, airtime, time),
             }
             if let Some(watch) = watch {
-                watch.on_station(receiver, &stations[receiver.0 as usize], time);
+                let carrier = if onset == LeadingEdge::Busy { Carrier::Busy } else { Carrier::Unchanged };
+                watch.on_station(receiver, &stations[receiver.0 as usize], carrier, time);
             }
         });
-        self.report_collisions::<WATCHED>();
+        if let Some(passed) = passed {
+            self.report_starts(id, passed);
+        }
         self.now = now;
         self.events += events;
         if let Some(time) = next {
@@ -539,7 +556,8 @@ impl<U: Upper> Engine<U> {
                         station.handle_idle(time);
                     }
                     if let Some(watch) = watch {
-                        watch.on_station(receiver, station, time);
+                        let carrier = if idle { Carrier::Idle } else { Carrier::Unchanged };
+                        watch.on_station(receiver, station, carrier, time);
                     }
                     if station.has_output() {
                         return None;
@@ -590,7 +608,8 @@ impl<U: Upper> Engine<U> {
         let busy = due.is_transmitting() && medium.handle_transmitted(station);
         due.handle_timeout(now, || medium.receiving(station, now), busy);
         if WATCHED && let Some(watch) = &mut self.watch {
-            watch.on_station(station, due, now);
+            let carrier = if busy { Carrier::Busy } else { Carrier::Unchanged };
+            watch.on_station(station, due, carrier, now);
         }
         if due.has_output() {
             self.settle::<WATCHED>(station, None, now);
@@ -735,7 +754,7 @@ impl<U: Upper> Engine<U> {
                     if let Attachment::Station(station) = ports.attachment(host, interface) {
                         stations[station.0 as usize].set_coexistence(protection, phy, now);
                         if let Some(watch) = &mut *watch {
-                            watch.on_station(station, &stations[station.0 as usize], now);
+                            watch.on_station(station, &stations[station.0 as usize], Carrier::Unchanged, now);
                         }
                         touched.push(station);
                     }
@@ -764,7 +783,7 @@ impl<U: Upper> Engine<U> {
                         mac.handle_packet(receiver, packet, now);
                         let port = Port { host: host as u32, interface };
                         watch.on_queued(port, receiver, &copy, mac.queued(), now);
-                        watch.on_station(station, mac, now);
+                        watch.on_station(station, mac, Carrier::Unchanged, now);
                     } else {
                         mac.handle_packet(receiver, packet, now);
                     }
@@ -822,6 +841,17 @@ impl<U: Upper> Engine<U> {
         self.report_collisions::<WATCHED>();
     }
 
+    /// Tells who watches at which links a frame has begun since its leading edge had passed this many of them, and of collisions.
+    #[cold]
+    #[inline(never)]
+    fn report_starts(&mut self, id: TransmissionId, passed: usize) {
+        if let Some(watch) = &mut self.watch {
+            let transmission = self.medium.transmission(id);
+            self.medium.passed_links(id, passed).for_each(|link| watch.on_start(transmission, &link));
+        }
+        self.report_collisions::<true>();
+    }
+
     /// Tells who watches of collisions.
     #[inline]
     fn report_collisions<const WATCHED: bool>(&mut self) {
@@ -855,7 +885,7 @@ impl<U: Upper> Engine<U> {
     fn rearm<const WATCHED: bool>(&mut self, station: StationId) {
         let index = station.0 as usize;
         if WATCHED && let Some(watch) = &mut self.watch {
-            watch.on_station(station, &self.stations[index], self.now);
+            watch.on_station(station, &self.stations[index], Carrier::Unchanged, self.now);
         }
         self.station_timers.set(index, self.stations[index].poll_timeout());
     }

@@ -1,7 +1,7 @@
 //! One flow, measured from the source's writes to the sink's reads.
 
 use super::fec::Repair;
-use super::journal::{Dropped, Journal, Passage};
+use super::journal::{Dropped, Journal, Passage, Shown};
 use super::playout::Playout;
 use super::{
     Arrival, Census, DropCause, FecSummary, Identified, Jitter, Ledger, Loss, Losses, Monitor, PathState, PlayerSpec,
@@ -440,6 +440,10 @@ impl FlowMetrics {
     /// The run ended at `now`: closes the last intervals of the series.
     pub fn finish(&mut self, now: Instant) {
         self.series.finish(now);
+        let ended = self.media_end(now);
+        if let Some(playout) = &mut self.playout {
+            playout.finish(ended, now);
+        }
     }
 
     /// The flow over time.
@@ -559,7 +563,10 @@ impl FlowTable {
 
     /// Notes what leaves, arrives and is dropped from now on.
     pub(crate) fn keep_journal(&mut self) {
-        self.flows.iter_mut().for_each(|flow| flow.passages = Some(Vec::new()));
+        for flow in &mut self.flows {
+            flow.passages = Some(Vec::new());
+            flow.playout.iter_mut().for_each(Playout::keep_viewing);
+        }
         self.journal = Some(Box::new(Journal { node: NodeId::ALL, dropped: Vec::new() }));
     }
 
@@ -585,6 +592,23 @@ impl FlowTable {
         let flows = self.flows.iter_mut().zip(0..);
         flows.flat_map(|(flow, id)| {
             flow.passages.iter_mut().flat_map(move |all| all.drain(..).map(move |one| (FlowId(id), one)))
+        })
+    }
+
+    /// Lets the players' journals decide on what has been shown by now. Returns from when on a stall has not been noted.
+    pub(crate) fn look_at_players(&mut self, now: Instant) -> Option<Instant> {
+        let looks = self.flows.iter_mut().filter_map(|flow| {
+            let is_certain = flow.spec.stop.is_none_or(|stop| now < stop);
+            flow.playout.as_mut()?.look(is_certain, now)
+        });
+        looks.min()
+    }
+
+    /// Takes out what players have shown and missed.
+    pub(crate) fn drain_shown(&mut self) -> impl Iterator<Item = (FlowId, Shown)> {
+        let flows = self.flows.iter_mut().zip(0..);
+        flows.flat_map(|(flow, id)| {
+            flow.playout.iter_mut().flat_map(Playout::drain_shown).map(move |shown| (FlowId(id), shown))
         })
     }
 

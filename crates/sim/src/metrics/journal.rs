@@ -35,6 +35,34 @@ pub(crate) struct Dropped {
     pub(crate) octets: u32,
 }
 
+/// What a viewer saw of a frame of media, or of a stall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// A frame was complete before its display.
+    OnTime,
+    /// A frame was complete after its display should have begun, and before it should have ended.
+    Late,
+    /// A frame was not complete when the display passed its end.
+    Lost,
+    /// The display stands still.
+    Stall,
+    /// The display has been standing still before, and still does.
+    StallGoesOn,
+}
+
+/// A note about a flow's player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// When.
+    pub(crate) time: Instant,
+    /// For how long; zero for a frame.
+    pub(crate) duration: Duration,
+    /// What.
+    pub(crate) fate: Fate,
+    /// Number of the frame, or of the stall.
+    pub(crate) number: u64,
+}
+
 /// Drops that have not been taken out.
 #[derive(Clone, Debug)]
 pub(crate) struct Journal {

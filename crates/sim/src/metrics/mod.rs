@@ -21,13 +21,14 @@ mod monitor;
 mod path_state;
 mod playout;
 mod series;
+mod viewing;
 
 pub use census::Census;
 pub use counters::{Counters, DropCause};
 pub use fec::FecSummary;
 pub use flow::{FlowMetrics, FlowSpec, FlowSummary, FlowTable, TcpStatistics};
 pub use jitter::{Jitter, JitterSummary, Spread};
-pub(crate) use journal::{Dropped, Passage};
+pub(crate) use journal::{Dropped, Fate, Passage, Shown};
 pub(crate) use ledger::Losses;
 pub use ledger::{Arrival, Ledger};
 pub use monitor::{Identified, Loss, Monitor, Score, Scores, Truth, Unjudged};

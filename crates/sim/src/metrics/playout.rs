@@ -5,6 +5,9 @@ use hopcast_protocols::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::journal::Shown;
+use super::viewing::Viewing;
+
 /// A flow's player and its media.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayerSpec {
@@ -39,17 +42,51 @@ pub struct PlayerSummary {
 pub(super) struct Playout {
     player: Player,
     timeline: Timeline,
+    /// For a recording.
+    viewing: Option<Box<Viewing>>,
 }
 
 impl Playout {
     /// Asked for at `start`.
     pub(super) fn new(spec: PlayerSpec, start: Instant) -> Self {
-        Self { player: Player::new(spec.config, start), timeline: spec.timeline }
+        Self { player: Player::new(spec.config, start), timeline: spec.timeline, viewing: None }
     }
 
     /// The sink has read write number `write`, counted from zero, refused ones included.
     pub(super) fn handle_write(&mut self, write: u64, now: Instant) {
+        if let Some(viewing) = &mut self.viewing {
+            viewing.handle_write(write, &self.player, &self.timeline, now);
+        }
         self.player.handle_media(self.timeline.position(write), now);
+        if let Some(viewing) = &mut self.viewing {
+            viewing.handle_media(&self.player, now);
+        }
+    }
+
+    /// Notes from now on what is shown.
+    pub(super) fn keep_viewing(&mut self) {
+        self.viewing = Some(Box::default());
+    }
+
+    /// Notes what has been shown by now. `is_certain`: a stall that lasts is not the end of the media. Returns from when on a stall
+    /// has not been noted.
+    pub(super) fn look(&mut self, is_certain: bool, now: Instant) -> Option<Instant> {
+        let viewing = self.viewing.as_mut()?;
+        viewing.look(&self.player, &self.timeline, now);
+        viewing.note_stall(now, is_certain)
+    }
+
+    /// Notes the rest at the end of the run, as [`Self::summary`] counts it.
+    pub(super) fn finish(&mut self, ended: Option<Instant>, now: Instant) {
+        if let Some(viewing) = &mut self.viewing {
+            viewing.look(&self.player, &self.timeline, now);
+            viewing.finish(ended, now);
+        }
+    }
+
+    /// Takes out what has been noted.
+    pub(super) fn drain_shown(&mut self) -> impl Iterator<Item = Shown> {
+        self.viewing.iter_mut().flat_map(|viewing| viewing.drain())
     }
 
     /// The figures as of `now`. `ended`: since then it has been clear that nothing more will come.

@@ -52,6 +52,25 @@ impl Kind {
         Self::Stall,
     ];
 
+    /// The place among the kinds at one instant: a packet arrives, is shown, leaves, is queued and dropped before frames begin.
+    pub(super) const fn order(self) -> u8 {
+        match self {
+            Self::Deliver => 0,
+            Self::Media => 1,
+            Self::Stall => 2,
+            Self::Send => 3,
+            Self::Enqueue => 4,
+            Self::Drop => 5,
+            Self::Transmit => 6,
+            Self::Receive => 7,
+            Self::Collision => 8,
+            Self::Noise => 9,
+            Self::Busy => 10,
+            Self::Nav => 11,
+            Self::Backoff => 12,
+        }
+    }
+
     /// The stable name in recordings.
     pub(super) const fn name(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! Makes events of what the engine, the hosts and the flows report.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -10,31 +10,50 @@ use hopcast_radio::aggregate::Body;
 use hopcast_radio::mac::edca::AccessCategory;
 use hopcast_radio::mac::{Countdown, Dcf, FrameKind, Header, Payload as _, StationId};
 use hopcast_radio::medium::{Link, Transmission};
+use hopcast_radio::phy::TxVector;
+use hopcast_radio::units::{Decibel, Power};
 use hopcast_wire::ieee80211::management::Repr;
 
 use super::event::{Event, Kind};
 use super::writer::EventWriter;
-use crate::engine::{Port, Ports, Watch};
+use crate::engine::{Carrier, Port, Ports, Watch};
 use crate::host::Sdu;
 use crate::id::{FlowId, NodeId};
-use crate::metrics::{Dropped, Passage};
+use crate::metrics::{Dropped, Fate, Passage, Shown};
 use crate::run::Simulation;
 
 /// Names of the types of frames, in the order of their codes.
 pub(super) const FRAMES: [&str; 8] =
     ["data", "ack", "rts", "cts", "beacon", "block-ack", "block-ack-request", "management"];
 
-/// The value of receptions: no model of reception keeps one ratio for a whole frame.
+/// The value of receptions under models of reception without noise.
 const NO_SINR: i32 = i32::MIN;
 
+/// Length of an event of a busy medium; a longer time has several.
+const BUSY_PART: Duration = Duration::from_secs(1);
+
 /// What a station was doing when the recorder last looked.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Station {
+    /// While its medium is busy: from when on that has no event, and whether it turned busy then.
+    busy: Option<(Instant, bool)>,
+    /// Signals that are there.
+    signals: Vec<Signal>,
     reserved_until: Instant,
     /// By access category; none once its event is written.
     countdowns: [Option<Countdown>; AccessCategory::ALL.len()],
     /// By access category: the countdown that has come to its end without a look at the station.
     ended: [Option<Countdown>; AccessCategory::ALL.len()],
+}
+
+/// A signal at a station.
+#[derive(Clone, Copy, Debug)]
+struct Signal {
+    /// Number of the transmission.
+    number: u64,
+    power: Power,
+    /// The largest sum of all other signals so far.
+    interference: Power,
 }
 
 /// Makes events and puts them in order.
@@ -46,10 +65,13 @@ pub(super) struct Recorder<W> {
     /// By flow: its ends.
     ends: Vec<[NodeId; 2]>,
     stations: Vec<Station>,
-    /// Frames on the air that have collided: their numbers and where.
-    collided: BTreeSet<(u64, StationId)>,
-    /// Frames that have just ended without being received, though they could have been: their numbers and where.
-    lost: Vec<(u64, StationId, Event)>,
+    /// The noise at receivers by vector.
+    noises: Vec<(TxVector, Power)>,
+    /// Frames that have collided and have not ended: their numbers and where.
+    collided: BTreeMap<(u64, StationId), Event>,
+    /// Frames that have just ended: their numbers, where, and their ratios; with an event if they were lost though they could have
+    /// been received.
+    ended: Vec<(u64, StationId, i32, Option<Event>)>,
 }
 
 impl<W: Write> Recorder<W> {
@@ -61,9 +83,15 @@ impl<W: Write> Recorder<W> {
             stations: vec![Station::default(); ports.stations()],
             ports,
             ends,
-            collided: BTreeSet::new(),
-            lost: Vec::new(),
+            noises: Vec::new(),
+            collided: BTreeMap::new(),
+            ended: Vec::new(),
         }
+    }
+
+    /// Tells the noise at receivers.
+    pub(super) fn set_noises(&mut self, noises: Vec<(TxVector, Power)>) {
+        self.noises = noises;
     }
 
     /// Takes over what the hosts have noted, and writes all events that are complete by now.
@@ -72,14 +100,22 @@ impl<W: Write> Recorder<W> {
     /// Errors of the output.
     pub(super) fn collect(&mut self, simulation: &mut Simulation) -> io::Result<()> {
         let now = simulation.now();
+        let stalled = simulation.look_at_players();
+        for (flow, shown) in simulation.drain_shown() {
+            self.show(flow, &shown);
+        }
         for (flow, passage) in simulation.drain_passages() {
             self.pass(flow, &passage);
         }
         for dropped in simulation.drain_dropped() {
             self.drop(&dropped);
         }
-        let mut bound = simulation.earliest_on_air().map_or(now, |start| start.min(now));
+        let mut bound = simulation.earliest_on_air().into_iter().chain(stalled).fold(now, Instant::min);
         for station in 0..self.stations.len() {
+            while let Some((from, _)) = self.stations[station].busy.filter(|&(from, _)| from + BUSY_PART < now) {
+                self.note_busy(StationId(station as u32), from + BUSY_PART);
+            }
+            bound = self.stations[station].busy.map_or(bound, |(from, _)| bound.min(from));
             for category in 0..AccessCategory::ALL.len() {
                 let Some(countdown) = self.stations[station].countdowns[category] else { continue };
                 if countdown.end() <= now {
@@ -98,7 +134,9 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// Errors of the output.
     pub(super) fn finish(mut self, end: Instant) -> io::Result<(W, u64, [u64; Kind::ALL.len()])> {
+        core::mem::take(&mut self.collided).into_values().for_each(|event| self.push(event));
         for station in 0..self.stations.len() {
+            self.end_busy(StationId(station as u32), end);
             for category in 0..AccessCategory::ALL.len() {
                 if let Some(countdown) = self.stations[station].countdowns[category] {
                     self.count_down(StationId(station as u32), category, &countdown, end);
@@ -116,6 +154,25 @@ impl<W: Write> Recorder<W> {
 
     fn node_of(&self, station: StationId) -> u16 {
         index(self.ports.of_station(station).host)
+    }
+
+    /// The medium of a station has been busy until `end`.
+    fn end_busy(&mut self, station: StationId, end: Instant) {
+        while let Some((from, _)) = self.stations[station.0 as usize].busy.filter(|&(from, _)| from < end) {
+            self.note_busy(station, end.min(from + BUSY_PART));
+        }
+        self.stations[station.0 as usize].busy = None;
+    }
+
+    /// Makes an event of the busy medium up to `end`.
+    fn note_busy(&mut self, station: StationId, end: Instant) {
+        let Some((from, is_first)) = self.stations[station.0 as usize].busy.replace((end, false)) else { return };
+        let node = self.node_of(station);
+        self.push(Event {
+            duration: end.saturating_since(from),
+            code: u8::from(!is_first),
+            ..Event::at(from, Kind::Busy, node)
+        });
     }
 
     /// A countdown has come to its end, or has been stopped, by `now`.
@@ -146,6 +203,26 @@ impl<W: Write> Recorder<W> {
             size: octets,
             value,
             ..Event::at(time, kind, index(node.0))
+        });
+    }
+
+    fn show(&mut self, flow: FlowId, shown: &Shown) {
+        let Some(&[from, to]) = self.ends.get(flow.0 as usize) else { return };
+        let Shown { time, duration, fate, number } = *shown;
+        let (kind, code) = match fate {
+            Fate::OnTime => (Kind::Media, 0),
+            Fate::Late => (Kind::Media, 1),
+            Fate::Lost => (Kind::Media, 2),
+            Fate::Stall => (Kind::Stall, 0),
+            Fate::StallGoesOn => (Kind::Stall, 1),
+        };
+        self.push(Event {
+            duration,
+            peer: index(from.0),
+            code,
+            flow: index(flow.0),
+            value: clipped(number),
+            ..Event::at(time, kind, index(to.0))
         });
     }
 
@@ -196,35 +273,72 @@ impl<W: Write> Recorder<W> {
     fn transmit(&mut self, on_air: &OnAir<'_>, now: Instant) {
         let frame = on_air.frame;
         let peer = frame.receiver.map_or(Event::NO_INDEX, |receiver| self.node_of(receiver));
+        self.end_busy(frame.transmitter, now);
         let event = self.frame(now, Kind::Transmit, [self.node_of(frame.transmitter), peer], on_air);
         self.push(Event { value: (frame.vector.data_rate().as_kbps() / 100) as i32, ..event });
     }
 
-    fn end(&mut self, transmission: &Transmission<Rc<Sdu>>, link: &Link, is_received: bool) {
-        if is_received {
-            self.push(self.at_receiver(transmission, link, Kind::Receive));
-        } else if transmission.is_decodable(link.decodable, link.power) {
-            let event = self.at_receiver(transmission, link, Kind::Noise);
-            self.lost.push((transmission.number, link.receiver, event));
+    fn start(&mut self, transmission: &Transmission<Rc<Sdu>>, link: &Link) {
+        if self.noises.is_empty() {
+            return;
         }
+        let signals = &mut self.stations[link.receiver.0 as usize].signals;
+        let before: Power = signals.iter().map(|signal| signal.power).sum();
+        for signal in signals.iter_mut() {
+            signal.interference = signal.interference.max(before + link.power - signal.power);
+        }
+        signals.push(Signal { number: transmission.number, power: link.power, interference: before });
+    }
+
+    /// The least ratio of a signal that ends to noise and all others, in 0.01 dB.
+    fn sinr(&mut self, transmission: &Transmission<Rc<Sdu>>, link: &Link) -> i32 {
+        let signals = &mut self.stations[link.receiver.0 as usize].signals;
+        let Some(place) = signals.iter().position(|signal| signal.number == transmission.number) else {
+            return NO_SINR;
+        };
+        let signal = signals.remove(place);
+        let noise = self.noises.iter().find(|(vector, _)| *vector == transmission.frame.vector);
+        noise.map_or(NO_SINR, |&(_, noise)| {
+            let ratio = Decibel::from_ratio(signal.power.over(noise + signal.interference));
+            (ratio.0 * 100.0).round() as i32
+        })
+    }
+
+    fn end(&mut self, transmission: &Transmission<Rc<Sdu>>, link: &Link, is_received: bool) {
+        let sinr = self.sinr(transmission, link);
+        let mut lost = None;
+        if is_received {
+            self.push(Event { value: sinr, ..self.at_receiver(transmission, link, Kind::Receive) });
+        } else if transmission.is_decodable(link.decodable, link.power) {
+            lost = Some(Event { value: sinr, ..self.at_receiver(transmission, link, Kind::Noise) });
+        }
+        self.ended.push((transmission.number, link.receiver, sinr, lost));
     }
 
     fn collide(&mut self, transmission: &Transmission<Rc<Sdu>>, link: &Link) {
-        self.collided.insert((transmission.number, link.receiver));
-        self.push(self.at_receiver(transmission, link, Kind::Collision));
-    }
-
-    /// What was lost without a collision was lost to noise.
-    fn settle(&mut self) {
-        while let Some((number, station, event)) = self.lost.pop() {
-            if !self.collided.remove(&(number, station)) {
-                self.push(event);
-            }
+        let event = self.at_receiver(transmission, link, Kind::Collision);
+        if let Some(before) = self.collided.insert((transmission.number, link.receiver), event) {
+            self.push(before);
         }
     }
 
-    fn look_at(&mut self, station: StationId, mac: &Dcf<Rc<Sdu>>, now: Instant) {
+    /// Of the frames that have just ended, tells collisions from what was lost to noise.
+    fn settle(&mut self) {
+        while let Some((number, station, value, lost)) = self.ended.pop() {
+            let collided = self.collided.remove(&(number, station)).map(|event| Event { value, ..event });
+            collided.or(lost).into_iter().for_each(|event| self.push(event));
+        }
+    }
+
+    fn look_at(&mut self, station: StationId, mac: &Dcf<Rc<Sdu>>, carrier: Carrier, now: Instant) {
         let place = station.0 as usize;
+        match carrier {
+            Carrier::Unchanged => {}
+            Carrier::Busy => {
+                self.stations[place].busy.get_or_insert((now, true));
+            }
+            Carrier::Idle => self.end_busy(station, now),
+        }
         let until = mac.reserved_until();
         if until > now && until > self.stations[place].reserved_until {
             self.stations[place].reserved_until = until;
@@ -306,6 +420,10 @@ impl<W: Write> Watch<Rc<Sdu>> for Watcher<W> {
         self.tell(|recorder| recorder.transmit(&OnAir { frame, packet, body, number }, now));
     }
 
+    fn on_start(&mut self, transmission: &Transmission<Rc<Sdu>>, link: &Link) {
+        self.tell(|recorder| recorder.start(transmission, link));
+    }
+
     fn on_end(&mut self, transmission: &Transmission<Rc<Sdu>>, link: &Link, is_received: bool) {
         self.tell(|recorder| recorder.end(transmission, link, is_received));
     }
@@ -318,8 +436,8 @@ impl<W: Write> Watch<Rc<Sdu>> for Watcher<W> {
         self.tell(Recorder::settle);
     }
 
-    fn on_station(&mut self, station: StationId, mac: &Dcf<Rc<Sdu>>, now: Instant) {
-        self.tell(|recorder| recorder.look_at(station, mac, now));
+    fn on_station(&mut self, station: StationId, mac: &Dcf<Rc<Sdu>>, carrier: Carrier, now: Instant) {
+        self.tell(|recorder| recorder.look_at(station, mac, carrier, now));
     }
 
     fn on_queued(&mut self, port: Port, receiver: Option<StationId>, sdu: &Rc<Sdu>, queued: usize, now: Instant) {

@@ -70,6 +70,9 @@ impl<'a> Recording<'a> {
 
     /// Lets `simulation`, which is at its start, report to this recording.
     pub fn attach(&self, simulation: &mut Simulation) {
+        if let Some(recorder) = &mut *self.recorder.borrow_mut() {
+            recorder.set_noises(simulation.noises());
+        }
         simulation.set_watch(Watcher(Rc::clone(&self.recorder)));
     }
 

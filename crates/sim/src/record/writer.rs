@@ -12,8 +12,8 @@ use super::event::Event;
 #[derive(Debug)]
 pub(super) struct EventWriter<W> {
     output: W,
-    /// By time, then in the order of their arrival.
-    waiting: BTreeMap<(Instant, u64), Event>,
+    /// By time, then by [`Kind::order`], then in the order of their arrival.
+    waiting: BTreeMap<(Instant, u8, u64), Event>,
     arrived: u64,
     written: u64,
 }
@@ -26,7 +26,7 @@ impl<W: Write> EventWriter<W> {
 
     /// Takes an event, whose time must not be before the last [`Self::release`].
     pub(super) fn push(&mut self, event: Event) {
-        self.waiting.insert((event.time, self.arrived), event);
+        self.waiting.insert((event.time, event.kind.order(), self.arrived), event);
         self.arrived += 1;
     }
 
@@ -76,6 +76,17 @@ mod tests {
             frame: Event::NO_FRAME,
             value,
         }
+    }
+
+    #[test]
+    fn a_packet_leaves_its_application_before_it_enters_a_queue() {
+        let mut writer = EventWriter::new(Vec::new());
+        for kind in [Kind::Transmit, Kind::Enqueue, Kind::Send, Kind::Deliver] {
+            writer.push(Event { kind, ..event(5, 0) });
+        }
+        let (bytes, _) = writer.finish().expect("memory takes it");
+        let kinds: Vec<u8> = bytes.chunks(Event::LENGTH).map(|record| record[16]).collect();
+        assert_eq!(kinds, [Kind::Deliver, Kind::Send, Kind::Enqueue, Kind::Transmit].map(|kind| kind as u8));
     }
 
     #[test]

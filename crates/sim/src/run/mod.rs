@@ -16,7 +16,9 @@ use std::rc::Rc;
 use hopcast_protocols::streaming::device::Device;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::Dcf;
+use hopcast_radio::phy::TxVector;
 use hopcast_radio::propagation::Position;
+use hopcast_radio::units::Power;
 
 use crate::engine::{Attachment, Engine, Event, Port, Tap, Watch};
 use crate::host::Sdu;
@@ -25,7 +27,7 @@ use crate::host::card::Cards;
 use crate::host::{Endpoint, Hop, Host, Listener};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::conversation::Conversations;
-use crate::metrics::{Counters, Dropped, FlowTable, Passage};
+use crate::metrics::{Counters, Dropped, FlowTable, Passage, Shown};
 use crate::mobility::Motion;
 use crate::scenario::model::Scenario;
 use crate::traffic::{Hosting, TrafficError};
@@ -94,6 +96,23 @@ impl Simulation {
     /// Takes out what applications have sent and received, after [`Self::set_watch`].
     pub(crate) fn drain_passages(&mut self) -> impl Iterator<Item = (FlowId, Passage)> {
         self.engine.upper_mut().flows.drain_passages()
+    }
+
+    /// Decides on the media that players have shown by now, after [`Self::set_watch`]. Returns when the oldest stall that is still to
+    /// be noted has begun.
+    pub(crate) fn look_at_players(&mut self) -> Option<Instant> {
+        let now = self.engine.now();
+        self.engine.upper_mut().flows.look_at_players(now)
+    }
+
+    /// Takes out what players have shown and missed, after [`Self::set_watch`].
+    pub(crate) fn drain_shown(&mut self) -> impl Iterator<Item = (FlowId, Shown)> {
+        self.engine.upper_mut().flows.drain_shown()
+    }
+
+    /// The noise at receivers by vector, where the model of reception has noise.
+    pub(crate) fn noises(&self) -> Vec<(TxVector, Power)> {
+        self.engine.medium().noises()
     }
 
     /// Takes out what hosts have dropped, after [`Self::set_watch`].
