@@ -41,7 +41,7 @@ export class Charts {
     const { state, tall } = this, { theme, samples, width, scale } = state, { left } = scale, height = this.panels.length * tall;
     const context = prepare(this.canvas, width, height);
     this.panels.forEach((panel, n) => {
-      const head = n * tall, top = head + 20, bottom = head + tall - 8, range = panel.peak - panel.least || 1;
+      const head = n * tall, top = head + (left > 80 ? 20 : 26), bottom = head + tall - 8, range = panel.peak - panel.least || 1;
       const y = (value: number): number => bottom - (value - panel.least) / range * (bottom - top);
       const [size, unit] = scaled(panel);
       context.fillStyle = theme.line;
@@ -121,7 +121,7 @@ export class Charts {
       const i = samples.order[p]!, v = y(samples.value(i));
       if (!Number.isFinite(v)) continue;
       const x = Math.max(scale.left, toX(scale, samples.time(i)));
-      if (x > right) {
+      if (x >= right) {
         if (!Number.isNaN(before)) context.lineTo(right, before);
         before = NaN;
         break;
