@@ -13,7 +13,7 @@ use hopcast_radio::mac::association::{
 };
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters};
 use hopcast_radio::mac::{Protection, StationId};
-use hopcast_radio::phy::{ModulationClasses, Phy};
+use hopcast_radio::phy::{ModulationClass, ModulationClasses, Phy};
 use hopcast_radio::units::Power;
 use hopcast_wire::ieee80211::management::{AccessCategoryParameters, Capability, EdcaParameterSet, Repr, Ssid};
 
@@ -289,8 +289,12 @@ impl Member {
     }
 }
 
-/// Whether it is one of 802.11g, not of 802.11b.
+/// Whether it is one of 802.11g or a newer one that shares a channel with 802.11b, not of 802.11b.
 fn is_erp(phy: &Phy, radio: &model::NodeRadio) -> bool {
+    let has_dsss = || phy.vectors().iter().any(|vector| vector.modulation_class() == ModulationClass::Dsss);
+    if phy.standard().has_shape() {
+        return has_dsss();
+    }
     phy.is_mixed() && radio.understands(phy) == ModulationClasses::ALL
 }
 
@@ -314,7 +318,7 @@ fn machine(
     if is_erp {
         capability = capability | Capability::SHORT_SLOT_TIME;
     }
-    if scenario.radio.edca.is_some() {
+    if scenario.radio.edca_of(radio.config.capability).is_some() {
         capability = capability | Capability::QOS;
     }
     let ssid = Ssid::new(radio.config.ssid.as_bytes());
