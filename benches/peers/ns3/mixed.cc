@@ -133,7 +133,6 @@ main(int argc, char** argv)
     address.SetBase("10.0.0.0", "255.255.0.0");
     auto interfaces = address.Assign(devices);
     TrafficControlHelper().Uninstall(devices);
-    NeighborCacheHelper().PopulateNeighborCache(interfaces);
 
     const uint16_t port = 9;
     auto open = [&](uint32_t node) { return Socket::CreateSocket(nodes.Get(node), UdpSocketFactory::GetTypeId()); };
@@ -150,6 +149,8 @@ main(int argc, char** argv)
             std::cerr << "the sender has not joined\n";
             std::exit(1);
         }
+        // Not before: a link that comes up flushes the cache.
+        NeighborCacheHelper().PopulateNeighborCache(interfaces);
         sender = std::make_unique<peers::SaturatedSender>(socket, queue, 200, 0, payload);
         sender->Start();
     });

@@ -60,7 +60,7 @@ use outgoing::OutgoingMpdu;
 use outputs::Outputs;
 pub use peers::{Peer, Peers, controlled_rates};
 use rates::{ControlResponse, Rates, rts_rate};
-pub use rates::{control_response_rate, dsss_rate};
+pub use rates::{control_response_rate, dsss_peers, dsss_rate};
 use sequence::SequenceCounters;
 
 /// Reason why the interface gave up a packet.

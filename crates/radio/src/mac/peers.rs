@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use super::aggregation::Aggregation;
-use super::config::Config;
-use super::rates::dsss_rate;
 use crate::frame::StationId;
-use crate::phy::{Capability, ModulationClass, Phy, Shape, Standard, TxVector};
+use crate::phy::{Capability, Phy, Shape, Standard, TxVector};
 use crate::rate::{Algorithm, Candidate};
 
 /// How a station sends to those that have another standard than itself: by what both can do (IEEE 802.11-2020, 10.6.4).
@@ -42,35 +40,6 @@ impl Peers {
     pub fn new(by_station: Vec<u8>, kinds: Vec<Peer>) -> Self {
         assert!(by_station.iter().all(|&kind| usize::from(kind) <= kinds.len()), "each station is of a known kind");
         Self { by_station, kinds }
-    }
-
-    /// These receivers understand DSSS and HR/DSSS alone, and are otherwise like the sender. Data to them go at the highest rate of
-    /// DSSS that does not exceed the fixed rate, or at those among [`Config::rates`], or at all of the standard's if there are
-    /// none among them.
-    pub fn of_dsss(receivers: &[StationId], config: &Config) -> Self {
-        let phy = &config.phy;
-        let of_dsss = |rates: &[TxVector]| -> Vec<_> {
-            rates.iter().copied().filter(|rate| rate.modulation_class() == ModulationClass::Dsss).collect()
-        };
-        let mut rates = of_dsss(&config.rates);
-        if rates.is_empty() {
-            rates = of_dsss(phy.vectors());
-        }
-        let rate_control = match config.rate_control {
-            Algorithm::Fixed(rate) => Algorithm::Fixed(dsss_rate(phy, rate)),
-            algorithm => algorithm,
-        };
-        let mut by_station = vec![0; receivers.iter().map(|receiver| receiver.0 as usize + 1).max().unwrap_or(0)];
-        receivers.iter().for_each(|receiver| by_station[receiver.0 as usize] = 1);
-        let kind = Peer {
-            standard: phy.standard(),
-            rate_control,
-            rates,
-            candidates: config.candidates.clone(),
-            is_qos: config.edca.is_some(),
-            aggregation: None,
-        };
-        Self { by_station, kinds: vec![kind] }
     }
 
     /// The kinds of stations.

@@ -178,6 +178,35 @@ pub fn dsss_rate(phy: &Phy, rate: TxVector) -> TxVector {
     phy.vectors().iter().copied().rev().find(fits).unwrap_or(rate)
 }
 
+/// How a station sends to these receivers, which understand DSSS and HR/DSSS alone and are otherwise like it: at the highest rate of
+/// DSSS that does not exceed the fixed rate, or at those among [`Config::rates`], or at all of the standard's if there are none among
+/// them.
+pub fn dsss_peers(receivers: &[StationId], config: &Config) -> Peers {
+    let phy = &config.phy;
+    let of_dsss = |rates: &[TxVector]| -> Vec<_> {
+        rates.iter().copied().filter(|rate| rate.modulation_class() == ModulationClass::Dsss).collect()
+    };
+    let mut rates = of_dsss(&config.rates);
+    if rates.is_empty() {
+        rates = of_dsss(phy.vectors());
+    }
+    let rate_control = match config.rate_control {
+        Algorithm::Fixed(rate) => Algorithm::Fixed(dsss_rate(phy, rate)),
+        algorithm => algorithm,
+    };
+    let mut by_station = vec![0; receivers.iter().map(|receiver| receiver.0 as usize + 1).max().unwrap_or(0)];
+    receivers.iter().for_each(|receiver| by_station[receiver.0 as usize] = 1);
+    let kind = Peer {
+        standard: phy.standard(),
+        rate_control,
+        rates,
+        candidates: config.candidates.clone(),
+        is_qos: config.edca.is_some(),
+        aggregation: None,
+    };
+    Peers::new(by_station, vec![kind])
+}
+
 impl DataRates {
     fn new(
         station: StationId,
@@ -211,7 +240,7 @@ mod tests {
 
     /// The same with a station that understands DSSS alone.
     fn with_dsss(config: Config) -> Config {
-        Config { peers: Some(Peers::of_dsss(&[StationId(2)], &config).into()), ..config }
+        Config { peers: Some(dsss_peers(&[StationId(2)], &config).into()), ..config }
     }
 
     #[test]

@@ -65,8 +65,8 @@ impl Capability {
 
     /// Whether stations of the two can be in one network.
     pub fn can_talk_to(self, other: Self) -> bool {
-        self.standard == other.standard
-            || self.generation().is_some() && other.generation().is_some() && self.band() == other.band()
+        let are_of_one_chain = self.generation().is_some() && other.generation().is_some();
+        self.band() == other.band() && (self.standard == other.standard || are_of_one_chain)
     }
 
     /// The highest modulation class of its frames.
@@ -93,7 +93,7 @@ impl Capability {
         Self { shape: older.shape.map(least), short_preamble: older.short_preamble && newer.short_preamble, ..older }
     }
 
-    /// The physical layer of a station among stations of its own kind.
+    /// The physical layer of a station where all are of this kind.
     pub fn phy(self) -> Phy {
         let phy = self.standard.phy(self.short_preamble);
         self.shape.map_or(phy, |shape| phy.with_shape(shape))
@@ -197,7 +197,7 @@ mod tests {
         assert!(!at(Standard::Wavelan, Band::Low).can_talk_to(b));
     }
 
-    /// Clause 19.3.9.3 and the like: OFDM stations understand the length of newer frames, 802.11b understands no OFDM.
+    /// Clauses 19.3.9.3 and 21.3.8.2: OFDM stations understand the length of newer frames, 802.11b understands no OFDM.
     #[test]
     fn older_stations_decode_what_their_clause_has() {
         let heard = |by: Capability, from: Capability| by.heard(from.phy().fastest());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_radio::mac::edca::EdcaParameters;
-use hopcast_radio::mac::{self, Aggregation, Dcf, Peer, Peers, Protection, StationId, controlled_rates};
+use hopcast_radio::mac::{self, Aggregation, Dcf, Peer, Peers, Protection, StationId, controlled_rates, dsss_peers};
 use hopcast_radio::phy::{Capability, ModulationClass, ModulationClasses, Phy, ReedSolomon, TxVector};
 use hopcast_radio::rate::{Algorithm, Candidate};
 
@@ -141,7 +141,7 @@ impl<'a> Stations<'a> {
             }
             mac.peers = Some(self.peers(own, &mac, mixture).into());
         } else if !self.dsss_receivers.is_empty() {
-            mac.peers = Some(Peers::of_dsss(&self.dsss_receivers, &mac).into());
+            mac.peers = Some(dsss_peers(&self.dsss_receivers, &mac).into());
         }
         mac
     }

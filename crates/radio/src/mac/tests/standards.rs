@@ -46,21 +46,23 @@ fn to_older(oldest: Standard, protection: Protection) -> Config {
 /// ```text
 ///    CTS-to-self     D            A
 ///  ─┬──────────┬──┬──────┬──┬──────┬─
-///  1000      1248 1258  1316 1326 1360
+///  1010      1258 1268  1326 1336 1370
 /// ```
+///
+/// The access is at a boundary of slots of 20 µs, counted from AIFS (70 µs) after the start.
 #[test]
 fn a_cts_to_self_of_dsss_precedes_a_frame_of_ht() {
     let mut bench = Bench::new(beside(Standard::HrDsss, Protection::CtsToSelf));
-    bench.packet(us(1_000), 1);
-    let cts = bench.expect_transmit(Cts, us(1_000));
+    bench.packet(us(1_005), 1);
+    let cts = bench.expect_transmit(Cts, us(1_010));
     assert_eq!((cts.receiver, cts.vector, cts.airtime), (Some(ME), MBPS_2, micros(248)));
     assert_eq!(cts.duration, micros(10 + 58 + 10 + 34));
-    let data = bench.expect_transmit(Data, us(1_258));
+    let data = bench.expect_transmit(Data, us(1_268));
     assert_eq!((data.vector, data.airtime, data.duration), (mcs_7(), micros(58), micros(44)));
     let ack = bench.at_rate(ERP_24, bench.ack());
-    let end = bench.hears(us(1_326), ack);
+    let end = bench.hears(us(1_336), ack);
     bench.expect_sent(1, end);
-    assert_eq!(end, us(1_360));
+    assert_eq!(end, us(1_370));
 }
 
 /// Stations of 802.11g need an OFDM rate, 24 Mb/s here, and ask for nothing by default.
