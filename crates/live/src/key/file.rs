@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use hopcast_sim::io_error::cause;
 use nix::unistd::geteuid;
 
-use super::{KEY_LEN, NetworkKey};
+use super::{KEY_LEN, MAX_KEYS, NetworkKey};
 
 /// Bits of a file's mode that open it to others than its owner.
 const OTHERS: u32 = 0o077;
-/// Longest file that is read, in bytes: the digits, and room for white space around them.
-const MAX_FILE: u64 = 256;
+/// Longest file that is read, in bytes: the digits of all keys, and room for white space around them.
+const MAX_FILE: u64 = 512;
 
 /// Reason why there is no key.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ pub enum KeyError {
     },
 }
 
-pub(super) fn read(path: &Path) -> Result<NetworkKey, KeyError> {
+pub(super) fn read(path: &Path) -> Result<Vec<NetworkKey>, KeyError> {
     let platform = |source| KeyError::Platform { path: path.to_owned(), source };
     let file = File::open(path).map_err(platform)?;
     // The file that is open, not one that has taken its name since.
@@ -99,12 +99,26 @@ fn unmade(error: &io::Error) -> String {
     }
 }
 
-/// The key that these bytes spell.
-fn parse(contents: &[u8]) -> Result<NetworkKey, String> {
+/// The keys that these bytes spell, one a line.
+fn parse(contents: &[u8]) -> Result<Vec<NetworkKey>, String> {
     if contents.len() as u64 > MAX_FILE {
         return Err(format!("it is longer than {MAX_FILE} octets"));
     }
-    let digits = contents.trim_ascii();
+    let lines: Vec<_> = contents.split(|&octet| octet == b'\n').map(<[u8]>::trim_ascii).collect();
+    let lines: Vec<_> = lines.iter().enumerate().filter(|(_, line)| !line.is_empty()).collect();
+    match lines.len() {
+        0 => Err("it is empty".into()),
+        1 => Ok(vec![parse_line(lines[0].1)?]),
+        2..=MAX_KEYS => lines
+            .into_iter()
+            .map(|(place, line)| parse_line(line).map_err(|found| format!("line {}: {found}", place + 1)))
+            .collect(),
+        more => Err(format!("it has {more} keys, expected at most {MAX_KEYS}")),
+    }
+}
+
+/// The key that a line spells.
+fn parse_line(digits: &[u8]) -> Result<NetworkKey, String> {
     if digits.len() != KEY_LEN * 2 {
         return Err(format!("it has {} characters", digits.len()));
     }
@@ -149,10 +163,10 @@ mod tests {
         let (path, key) = (folder.0.join("key"), NetworkKey::new(std::array::from_fn(|place| place as u8 * 7)));
         key.write_new(&path).expect("there is room");
         assert_eq!(std::fs::metadata(&path).expect("it is there").mode() & 0o777, 0o600);
-        assert_eq!(NetworkKey::read(&path).expect("it is a key"), key);
+        assert_eq!(read(&path).expect("it is a key"), std::slice::from_ref(&key));
         let error = NetworkKey::new([1; KEY_LEN]).write_new(&path).expect_err("there is a key already");
         assert!(error.to_string().contains("already there"), "{error}");
-        assert_eq!(NetworkKey::read(&path).expect("it is still the same"), key);
+        assert_eq!(read(&path).expect("it is still the same"), [key]);
     }
 
     #[test]
@@ -161,7 +175,7 @@ mod tests {
         let path = folder.0.join("key");
         NetworkKey::new([7; KEY_LEN]).write_new(&path).expect("there is room");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).expect("it is ours");
-        let error = NetworkKey::read(&path).expect_err("the group can read it").to_string();
+        let error = read(&path).expect_err("the group can read it").to_string();
         assert!(error.contains("mode 640") && error.contains("chmod 600"), "{error}");
     }
 
@@ -174,13 +188,13 @@ mod tests {
         let path = folder.0.join("key");
         NetworkKey::new([7; KEY_LEN]).write_new(&path).expect("there is room");
         std::os::unix::fs::chown(&path, Some(65534), None).expect("root may");
-        let error = NetworkKey::read(&path).expect_err("nobody can change it").to_string();
+        let error = read(&path).expect_err("nobody can change it").to_string();
         assert!(error.contains("belongs to user 65534; expected root or user 0"), "{error}");
     }
 
     #[test]
     fn a_missing_key_is_named() {
-        let error = NetworkKey::read(Path::new("/nowhere/key")).expect_err("it is not there").to_string();
+        let error = read(Path::new("/nowhere/key")).expect_err("it is not there").to_string();
         assert_eq!(error, "key file /nowhere/key: No such file or directory");
     }
 
@@ -190,7 +204,13 @@ mod tests {
         assert_eq!(short, "it has 6 characters");
         let wrong = parse(&[b'g'; 64]).expect_err("no digits");
         assert_eq!(wrong, "character 1 is no such digit");
-        assert_eq!(parse(&[b'0'; 300]).expect_err("too long"), "it is longer than 256 octets");
+        assert_eq!(parse(&[b'0'; 600]).expect_err("too long"), "it is longer than 512 octets");
+        assert_eq!(parse(&[b'0'; 65]).expect_err("too long"), "it has 65 characters");
+        let five = format!("{}\n", "0".repeat(64)).repeat(5);
+        assert_eq!(parse(five.as_bytes()).expect_err("too many"), "it has 5 keys, expected at most 4");
+        let second = format!("\n{}\nc0ffee\n", "0".repeat(64));
+        assert_eq!(parse(second.as_bytes()).expect_err("short"), "line 3: it has 6 characters");
+        assert_eq!(parse(b"\n").expect_err("empty"), "it is empty");
     }
 
     proptest! {

@@ -1,15 +1,15 @@
 //! Sealing and opening of datagrams, and the proof that a sender is alive now.
 //!
 //! A datagram of an unknown epoch waits, while a **control** datagram asks its sender. The answer, also a control
-//! datagram, repeats epoch and counter of the question, and says from which counter on everything of its sender is new.
-//! So three control datagrams make two nodes known to each other:
+//! datagram, repeats epoch and counter of what it answers, and says from which counter on everything of its sender is new. A host that
+//! names a datagram that was sealed less than 3 s ago lives now, because no recording can contain that name. So two control
+//! datagrams make two nodes known to each other:
 //!
 //! ```text
 //! A                                             B
 //! | data of epoch A, counter 7  --------------> |  A is unknown: 7 waits
-//! | <----------------------- B's 0: who are you |  B is unknown, too
-//! | A's 8: to B's 0, new from 5; who are you -> |  answers what B has asked: B knows A, and takes 7
-//! | <------------------ B's 1: to A's 8, from 0 |  answers what A has asked: A knows B
+//! | <- B's 0: to A's 7, new from 0; who are you |  names a new datagram of A: A knows B
+//! | A's 8: to B's 0, new from 5  -------------> |  names a new datagram of B: B knows A, and takes 7
 //! ```
 //!
 //! A proof lasts for [`PROOF`]. After half of it, the receiver asks the sender again and still accepts its datagrams. A
@@ -17,11 +17,15 @@
 //! wait. The proof also moves the accepted counters on: nothing is accepted later than 63 s after it was sealed
 //! ([`PROOF`], and three times [`FRESHNESS`]), even if an attacker has held it back.
 //!
-//! Only a holder of the key can make datagrams that pass, and a recording never answers a question that was asked after
-//! it. Therefore neither garbage nor recordings get into the list of known senders. Recordings can make a bounded number
-//! of datagrams wait, and can cause one answer each.
+//! Only a holder of the key can make datagrams that pass, and a recording never names a datagram that was sealed after
+//! it. Therefore neither garbage nor recordings get into the list of known senders, and neither keeps a new sender out of
+//! it. Recordings can make [`MAX_ASKED`] datagrams wait, and cause twice as many answers each [`ASK_INTERVAL`]. No answer
+//! is longer than what it answers, because a short payload is padded ([`MIN_LEN`]).
+//!
+//! A guard seals with the first of its keys and opens with all of them, so that the nodes of a network can change the key
+//! one after the other ([`Guard::change_keys`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use chacha20poly1305::{AeadInOut as _, ChaCha20Poly1305, Nonce, Tag};
 use hopcast_protocols::time::{Duration, Instant};
@@ -29,19 +33,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::window::Window;
-use super::{EPOCH_LEN, Epoch, NetworkKey, Purpose};
+use super::{EPOCH_LEN, Epoch, Keys, NetworkKey, Purpose};
 
 /// Length of kind, epoch and counter, in bytes.
 const HEADER_LEN: usize = 1 + EPOCH_LEN + 8;
 /// Length of a tag (RFC 8439, section 2.5), in bytes.
 const TAG_LEN: usize = 16;
-/// Bytes that sealing adds to a datagram.
+/// Bytes that sealing adds to a datagram of [`MIN_LEN`] or more.
 pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
 
 /// Kind of a datagram with something of its user in it.
 const DATA: u8 = 0x10;
 /// Kind of a datagram that makes its sender known. The upper half is the version of the format.
 const CONTROL: u8 = 0x11;
+/// Kind of a datagram whose payload is shorter than that of a control datagram: zeros follow it, and the number of bytes added.
+const PADDED: u8 = 0x12;
 /// Bit of the first byte of a control datagram: it asks who its receiver is.
 const ASKS: u8 = 1;
 /// The same: it answers.
@@ -49,6 +55,8 @@ const ANSWERS: u8 = 2;
 /// Length of what a control datagram says, in bytes: the bits; epoch and counter of what it answers; the least counter that is
 /// new.
 const CONTROL_LEN: usize = 1 + EPOCH_LEN + 8 + 8;
+/// Length of a control datagram, and the least length of any: what is answered is never shorter than the answer.
+pub const MIN_LEN: usize = OVERHEAD + CONTROL_LEN;
 
 /// An answer vouches for all that its sender has sent in this time, and for nothing older than three times this. A first datagram
 /// is taken if the answer comes within it: RFC 6298, section 2, takes it for the longest usual round trip.
@@ -58,22 +66,28 @@ const FRESHNESS: Duration = Duration::from_secs(1);
 const PROOF: Duration = Duration::from_secs(60);
 /// A sender that is heard is asked again after this time: what that costs is two datagrams.
 const RENEWAL: Duration = Duration::from_secs(30);
-/// A question is answered within this time or not at all: several of the longest usual round trips (see [`FRESHNESS`]).
+/// A datagram is answered within this time or not at all: several of the longest usual round trips (see [`FRESHNESS`]).
 const ANSWER_LIMIT: Duration = Duration::from_secs(3);
+/// How exactly a guard remembers when it has sealed a counter.
+const SEALED_STEP: Duration = Duration::from_millis(250);
 /// The same sender is asked again after this time.
 const ASK_INTERVAL: Duration = Duration::from_millis(200);
-/// The most senders that are known; of more, those that have answered last. Above what a network of some hundred nodes needs.
+/// A sender is forgotten only this long after its last proof. Until [`PROOF`] its datagrams may have been taken; the next proof
+/// names a counter of the last [`ANSWER_LIMIT`], and vouches for [`FRESHNESS`] times three before it. So nothing is taken twice.
+const MEMORY: Duration = Duration::from_secs(66);
+/// The most senders that are known. Above what a network of some hundred nodes needs.
 const MAX_SENDERS: usize = 1 << 10;
-/// The most senders that are not known and are being asked, each with one datagram that waits.
+/// The most senders that are not known and are being asked, each with one datagram that waits. As many more are asked in each
+/// [`ASK_INTERVAL`], of which nothing is kept.
 const MAX_ASKED: usize = 1 << 6;
 
 /// Seals the datagrams that one program sends, and opens those that others send to it.
 ///
 /// Each datagram carries context for its receiver in addition to its bytes, a `C` (for example its source address); a
 /// datagram that has waited comes back with its own context.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Guard<C> {
-    key: NetworkKey,
+    keys: Keys,
     purpose: Purpose,
     epoch: Epoch,
     cipher: Cipher,
@@ -81,8 +95,12 @@ pub struct Guard<C> {
     /// Counters at the last two marks, and when the last was set: the first of them is at least [`FRESHNESS`] ago.
     marks: [u64; 2],
     marked: Instant,
+    /// Counters and when they were sealed, one each [`SEALED_STEP`] for [`ANSWER_LIMIT`].
+    sealed: VecDeque<(Instant, u64)>,
     senders: BTreeMap<Epoch, Sender<C>>,
     asked: BTreeMap<Epoch, Asked<C>>,
+    /// Since when questions of which nothing is kept are counted, and how many there were.
+    spare: (Instant, usize),
     /// What is to be answered to the datagram that was opened last.
     answer: Option<Answer>,
     counters: Counters,
@@ -134,29 +152,27 @@ pub enum Refusal {
     Unproven,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Sender<C> {
+    /// The key that it seals with.
+    key: NetworkKey,
     cipher: Cipher,
     window: Window,
-    /// When the question was asked that it has answered last.
+    /// When the datagram was sealed that it has named last.
     proved: Instant,
     /// It is being asked again.
     asked: Option<Asked<C>>,
 }
 
-/// Questions to one sender, of which each may be answered.
-#[derive(Debug)]
+/// A question to one sender.
+#[derive(Clone, Debug)]
 struct Asked<C> {
-    /// When the first was asked, which is what an answer to any of them proves.
-    since: Instant,
-    /// Its counter.
-    first: u64,
     /// When the last was asked.
     at: Instant,
     waits: Option<Waiting<C>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Waiting<C> {
     counter: u64,
     payload: Vec<u8>,
@@ -176,10 +192,12 @@ struct Control {
 struct Answer {
     to: Epoch,
     asks: bool,
-    answers: Option<u64>,
+    /// The counter of the datagram that it answers.
+    answers: u64,
 }
 
 /// A cipher that does not show its key.
+#[derive(Clone)]
 struct Cipher(ChaCha20Poly1305);
 
 impl core::fmt::Debug for Cipher {
@@ -190,25 +208,48 @@ impl core::fmt::Debug for Cipher {
 
 impl<C> Guard<C> {
     /// A guard for one life of one program, in which `epoch` was never used before: see [`Epoch::draw`].
-    pub(crate) fn new(key: &NetworkKey, purpose: Purpose, epoch: Epoch, now: Instant) -> Self {
+    pub(crate) fn new(keys: &Keys, purpose: Purpose, epoch: Epoch, now: Instant) -> Self {
         Self {
-            key: key.clone(),
+            keys: keys.clone(),
             purpose,
             epoch,
-            cipher: Cipher(key.cipher(purpose, epoch)),
+            cipher: Cipher(keys.first().cipher(purpose, epoch)),
             next_counter: 0,
             marks: [0; 2],
             marked: now,
+            sealed: VecDeque::new(),
             senders: BTreeMap::new(),
             asked: BTreeMap::new(),
+            spare: (now, 0),
             answer: None,
             counters: Counters::default(),
         }
     }
 
-    /// Puts `payload`, sealed, into `datagram`, in place of what is there. It is longer by [`OVERHEAD`].
+    /// From now on seals with the first of these keys, as `epoch`, which was never used before, and opens with all of them. A sender
+    /// with another key is a stranger now; the others stay known, and ask who this is.
+    pub(crate) fn change_keys(&mut self, keys: &Keys, epoch: Epoch, now: Instant) {
+        self.keys = keys.clone();
+        self.epoch = epoch;
+        self.cipher = Cipher(keys.first().cipher(self.purpose, epoch));
+        (self.next_counter, self.marks, self.marked) = (0, [0; 2], now);
+        self.sealed.clear();
+        self.senders.retain(|_, sender| keys.all().contains(&sender.key));
+        self.senders.values_mut().for_each(|sender| sender.asked = None);
+        self.asked.clear();
+        self.answer = None;
+    }
+
+    /// Puts `payload`, sealed, into `datagram`, in place of what is there. It is longer by [`OVERHEAD`], or has [`MIN_LEN`].
     pub(crate) fn seal(&mut self, now: Instant, payload: &[u8], datagram: &mut Vec<u8>) {
-        self.seal_as(DATA, now, payload, datagram);
+        if payload.len() >= CONTROL_LEN {
+            return self.seal_as(DATA, now, payload, datagram);
+        }
+        let mut padded = [0; CONTROL_LEN];
+        padded[..payload.len()].copy_from_slice(payload);
+        // At most the length of a control datagram.
+        padded[CONTROL_LEN - 1] = (CONTROL_LEN - payload.len()) as u8;
+        self.seal_as(PADDED, now, &padded, datagram);
     }
 
     /// Puts what `datagram` has sealed into `payload`, in place of what is there, and returns the `context` of it.
@@ -242,17 +283,8 @@ impl<C> Guard<C> {
     /// one came from.
     pub(crate) fn poll_answer(&mut self, now: Instant, datagram: &mut Vec<u8>) -> bool {
         let Some(answer) = self.answer.take() else { return false };
-        if answer.asks
-            && let Some(asked) = match self.senders.get_mut(&answer.to) {
-                Some(sender) => sender.asked.as_mut(),
-                None => self.asked.get_mut(&answer.to),
-            }
-        {
-            asked.first = asked.first.min(self.next_counter);
-        }
         self.mark(now);
-        let answers = answer.answers.map(|counter| (answer.to, counter));
-        let control = Control { asks: answer.asks, answers, floor: self.marks[0] };
+        let control = Control { asks: answer.asks, answers: Some((answer.to, answer.answers)), floor: self.marks[0] };
         self.seal_as(CONTROL, now, &control.to_octets(), datagram);
         true
     }
@@ -267,10 +299,20 @@ impl<C> Guard<C> {
         self.senders.len()
     }
 
+    /// The senders that are known, and when each was proved.
+    #[cfg(test)]
+    pub(super) fn proofs(&self) -> impl Iterator<Item = (Epoch, Instant)> {
+        self.senders.iter().map(|(&epoch, sender)| (epoch, sender.proved))
+    }
+
     fn seal_as(&mut self, kind: u8, now: Instant, payload: &[u8], datagram: &mut Vec<u8>) {
         self.mark(now);
         let counter = self.next_counter;
         self.next_counter = counter.checked_add(1).expect("a sender at a billion datagrams a second takes centuries");
+        if self.sealed.back().is_none_or(|&(at, _)| now.saturating_since(at) >= SEALED_STEP) {
+            self.sealed.retain(|&(at, _)| now.saturating_since(at) < ANSWER_LIMIT);
+            self.sealed.push_back((now, counter));
+        }
         self.counters.sealed += 1;
         datagram.clear();
         datagram.push(kind);
@@ -308,21 +350,16 @@ impl<C> Guard<C> {
         if self.senders.contains_key(&parts.epoch) {
             return self.open_known(now, &parts, context, payload);
         }
-        let cipher = Cipher(self.key.cipher(self.purpose, parts.epoch));
-        parts.open(&cipher, payload)?;
-        if parts.kind == DATA {
+        let (key, cipher) = self.open_unknown(&parts, payload)?;
+        if parts.is_data() {
             let payload = std::mem::take(payload);
-            let asks = self.ask(now, parts.epoch, Some(Waiting { counter: parts.counter, payload, context }));
-            self.answer = Answer::new(parts.epoch, asks, None);
+            self.ask(now, &parts, Some(Waiting { counter: parts.counter, payload, context }));
             return Err(Refusal::Unproven);
         }
         let control = Control::parse(payload).ok_or(Refusal::Malformed { len: datagram.len() })?;
-        let answers = control.asks.then_some(parts.counter);
-        let questions = self.asked.get(&parts.epoch);
-        let Some(proved) = questions.and_then(|asked| asked.proof(&control, self.epoch, self.next_counter, now)) else {
+        let Some(proved) = self.proof(&control, now) else {
             if control.asks {
-                let asks = self.ask(now, parts.epoch, None);
-                self.answer = Answer::new(parts.epoch, asks, answers);
+                self.ask(now, &parts, None);
             }
             return Err(Refusal::Unproven);
         };
@@ -330,11 +367,28 @@ impl<C> Guard<C> {
         if !window.accept(parts.counter) {
             return Err(Refusal::Malformed { len: datagram.len() });
         }
-        self.answer = Answer::new(parts.epoch, false, answers);
         let waited = self.asked.remove(&parts.epoch).and_then(|asked| asked.waits);
         let waited = waited.filter(|waiting| window.accept(waiting.counter));
-        self.learn(parts.epoch, Sender { cipher, window, proved, asked: None });
+        if !self.learn(now, parts.epoch, Sender { key, cipher, window, proved, asked: None }) {
+            return Err(Refusal::Unproven);
+        }
+        if control.asks {
+            self.answer = Some(Answer::to(&parts, false));
+        }
         Ok(waited.map(|waiting| waiting.take(payload)))
+    }
+
+    /// Opens a datagram of a sender that is not known with the key that fits.
+    fn open_unknown(&self, parts: &Parts<'_>, payload: &mut Vec<u8>) -> Result<(NetworkKey, Cipher), Refusal> {
+        for key in self.keys.all() {
+            let cipher = Cipher(key.cipher(self.purpose, parts.epoch));
+            match parts.open(&cipher, payload) {
+                Ok(()) => return Ok((key.clone(), cipher)),
+                Err(Refusal::Unauthentic) => {}
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        Err(Refusal::Unauthentic)
     }
 
     /// A datagram of a sender that is known. Unless its proof lasts, it is taken like that of a new one, but for what has come
@@ -349,34 +403,33 @@ impl<C> Guard<C> {
         let Some(sender) = self.senders.get_mut(&parts.epoch) else { return Err(Refusal::Unproven) };
         parts.open(&sender.cipher, payload)?;
         let replayed = Refusal::Replayed { counter: parts.counter };
-        if parts.kind == DATA {
+        if parts.is_data() {
             if !sender.is_proved(now) {
                 if sender.window.has_come(parts.counter) {
                     return Err(replayed);
                 }
                 let payload = std::mem::take(payload);
                 let asks = sender.ask(now, Some(Waiting { counter: parts.counter, payload, context }));
-                self.answer = Answer::new(parts.epoch, asks, None);
+                self.answer = asks.then(|| Answer::to(parts, true));
                 return Err(Refusal::Unproven);
             }
             if !sender.window.accept(parts.counter) {
                 return Err(replayed);
             }
             let asks = sender.is_to_renew(now) && sender.ask(now, None);
-            self.answer = Answer::new(parts.epoch, asks, None);
+            self.answer = asks.then(|| Answer::to(parts, true));
             return Ok(Some(context));
         }
         let len = HEADER_LEN + parts.sealed.len() + TAG_LEN;
         let control = Control::parse(payload).ok_or(Refusal::Malformed { len })?;
-        let proof = sender.asked.as_ref();
-        let proof = proof.and_then(|asked| asked.proof(&control, self.epoch, self.next_counter, now));
+        let proof = self.proof(&control, now);
+        let Some(sender) = self.senders.get_mut(&parts.epoch) else { return Err(Refusal::Unproven) };
         if proof.is_none() && !sender.is_proved(now) {
             if sender.window.has_come(parts.counter) {
                 return Err(replayed);
             }
             if control.asks {
-                let asks = sender.ask(now, None);
-                self.answer = Answer::new(parts.epoch, asks, Some(parts.counter));
+                self.answer = sender.ask(now, None).then(|| Answer::to(parts, true));
             }
             return Err(Refusal::Unproven);
         }
@@ -385,41 +438,61 @@ impl<C> Guard<C> {
         }
         let mut waited = None;
         if let Some(proved) = proof {
-            sender.proved = proved;
+            sender.proved = sender.proved.max(proved);
             sender.window.raise(control.floor);
             waited = sender.asked.take().and_then(|asked| asked.waits);
             waited = waited.filter(|waiting| sender.window.accept(waiting.counter));
         }
         let asks = sender.is_to_renew(now) && sender.ask(now, None);
-        self.answer = Answer::new(parts.epoch, asks, control.asks.then_some(parts.counter));
+        self.answer = (asks || control.asks).then(|| Answer::to(parts, asks));
         Ok(waited.map(|waiting| waiting.take(payload)))
     }
 
-    /// Asks a sender that is not known who it is, unless it or too many others have just been asked; whether it is to be asked. Of its
-    /// datagrams the last waits.
-    fn ask(&mut self, now: Instant, epoch: Epoch, waits: Option<Waiting<C>>) -> bool {
-        if let Some(asked) = self.asked.get_mut(&epoch) {
-            return asked.ask_again(now, waits);
-        }
-        if self.asked.len() >= MAX_ASKED {
-            let oldest = self.asked.iter().min_by_key(|(_, asked)| asked.at).map(|(&epoch, asked)| (epoch, asked.at));
-            match oldest {
-                Some((oldest, at)) if now.saturating_since(at) >= ASK_INTERVAL => self.asked.remove(&oldest),
-                _ => return false,
-            };
-        }
-        self.asked.insert(epoch, Asked::new(now, waits));
-        true
+    /// Asks a sender that is not known who it is, unless it or too many others have just been asked. Of its datagrams the last waits.
+    fn ask(&mut self, now: Instant, parts: &Parts<'_>, waits: Option<Waiting<C>>) {
+        let asks = if let Some(asked) = self.asked.get_mut(&parts.epoch) {
+            asked.ask_again(now, waits)
+        } else if self.has_place(now) {
+            self.asked.insert(parts.epoch, Asked { at: now, waits });
+            true
+        } else {
+            if now.saturating_since(self.spare.0) >= ASK_INTERVAL {
+                self.spare = (now, 0);
+            }
+            self.spare.1 += 1;
+            self.spare.1 <= MAX_ASKED
+        };
+        self.answer = asks.then(|| Answer::to(parts, true));
     }
 
-    /// Adds a sender, in place of the one that has answered the longest time ago if there are too many.
-    fn learn(&mut self, epoch: Epoch, sender: Sender<C>) {
-        if self.senders.len() >= MAX_SENDERS
-            && let Some(oldest) = self.senders.iter().min_by_key(|(_, sender)| sender.proved).map(|(&epoch, _)| epoch)
-        {
+    /// Whether there is a place for one more sender that is asked; the one asked the longest time ago leaves it if it has had its time.
+    fn has_place(&mut self, now: Instant) -> bool {
+        if self.asked.len() < MAX_ASKED {
+            return true;
+        }
+        let oldest = self.asked.iter().min_by_key(|(_, asked)| asked.at).map(|(&epoch, asked)| (epoch, asked.at));
+        let oldest = oldest.filter(|(_, at)| now.saturating_since(*at) >= ASK_INTERVAL);
+        oldest.is_some_and(|(epoch, _)| self.asked.remove(&epoch).is_some())
+    }
+
+    /// Since when the sender of `control` is known to have lived, if it names a datagram of this guard that is new enough.
+    fn proof(&self, control: &Control, now: Instant) -> Option<Instant> {
+        let (to, counter) = control.answers?;
+        let (at, _) = self.sealed.iter().rfind(|(_, sealed)| *sealed <= counter)?;
+        let is_new = now.saturating_since(*at) < ANSWER_LIMIT;
+        (is_new && to == self.epoch && counter < self.next_counter).then_some(*at)
+    }
+
+    /// Adds a sender, in place of one that has been silent for [`MEMORY`] if there are too many; whether there was a place.
+    fn learn(&mut self, now: Instant, epoch: Epoch, sender: Sender<C>) -> bool {
+        if self.senders.len() >= MAX_SENDERS {
+            let oldest = self.senders.iter().min_by_key(|(_, sender)| sender.proved);
+            let oldest = oldest.filter(|(_, sender)| now.saturating_since(sender.proved) >= MEMORY);
+            let Some(oldest) = oldest.map(|(&epoch, _)| epoch) else { return false };
             self.senders.remove(&oldest);
         }
         self.senders.insert(epoch, sender);
+        true
     }
 }
 
@@ -439,7 +512,7 @@ impl<C> Sender<C> {
         match &mut self.asked {
             Some(asked) => asked.ask_again(now, waits),
             None => {
-                self.asked = Some(Asked::new(now, waits));
+                self.asked = Some(Asked { at: now, waits });
                 true
             }
         }
@@ -447,30 +520,14 @@ impl<C> Sender<C> {
 }
 
 impl<C> Asked<C> {
-    /// A first question; its counter is known once it is sealed.
-    fn new(now: Instant, waits: Option<Waiting<C>>) -> Self {
-        Self { since: now, first: u64::MAX, at: now, waits }
-    }
-
-    /// Whether there is to be another question; an answer to one that was asked too long ago proves nothing any more.
+    /// Whether there is to be another question.
     fn ask_again(&mut self, now: Instant, waits: Option<Waiting<C>>) -> bool {
         self.waits = waits.or(self.waits.take());
-        if now.saturating_since(self.at) < ASK_INTERVAL {
-            return false;
+        let is_due = now.saturating_since(self.at) >= ASK_INTERVAL;
+        if is_due {
+            self.at = now;
         }
-        self.at = now;
-        if now.saturating_since(self.since) >= ANSWER_LIMIT {
-            (self.since, self.first) = (now, u64::MAX);
-        }
-        true
-    }
-
-    /// Since when its sender is known to have lived, if `control` answers one of these questions of `own`, whose next datagram has
-    /// the counter `next`.
-    fn proof(&self, control: &Control, own: Epoch, next: u64, now: Instant) -> Option<Instant> {
-        let (to, counter) = control.answers?;
-        let is_in_time = now.saturating_since(self.since) < ANSWER_LIMIT;
-        (is_in_time && to == own && (self.first..next).contains(&counter)).then_some(self.since)
+        is_due
     }
 }
 
@@ -483,9 +540,8 @@ impl<C> Waiting<C> {
 }
 
 impl Answer {
-    /// `None` if there is nothing to be sent back.
-    fn new(to: Epoch, asks: bool, answers: Option<u64>) -> Option<Self> {
-        (asks || answers.is_some()).then_some(Self { to, asks, answers })
+    fn to(parts: &Parts<'_>, asks: bool) -> Self {
+        Self { to: parts.epoch, asks, answers: parts.counter }
     }
 }
 
@@ -506,11 +562,17 @@ impl<'a> Parts<'a> {
         let (&[kind], rest) = header.split_first_chunk()?;
         let (&epoch, rest) = rest.split_first_chunk()?;
         let (&counter, _) = rest.split_first_chunk()?;
-        let is_known = matches!(kind, DATA | CONTROL);
+        // No shorter one is sealed, and none is answered with more than it brings.
+        let is_known = matches!(kind, DATA | CONTROL | PADDED) && sealed.len() >= CONTROL_LEN;
         let (epoch, counter, tag) = (Epoch(epoch), u64::from_be_bytes(counter), Tag::from(*tag));
         is_known.then_some(Self { kind, epoch, counter, header, sealed, tag })
     }
 
+    fn is_data(&self) -> bool {
+        self.kind != CONTROL
+    }
+
+    /// Puts what is sealed into `payload`, without padding.
     fn open(&self, cipher: &Cipher, payload: &mut Vec<u8>) -> Result<(), Refusal> {
         payload.clear();
         payload.extend_from_slice(self.sealed);
@@ -520,7 +582,13 @@ impl<'a> Parts<'a> {
             payload.as_mut_slice().into(),
             &self.tag,
         );
-        opened.map_err(|_| Refusal::Unauthentic)
+        opened.map_err(|_| Refusal::Unauthentic)?;
+        if self.kind == PADDED {
+            let added = usize::from(payload.last().copied().unwrap_or(0));
+            let len = payload.len().checked_sub(added).filter(|_| added > 0 && payload.len() == CONTROL_LEN);
+            payload.truncate(len.ok_or(Refusal::Malformed { len: OVERHEAD + self.sealed.len() })?);
+        }
+        Ok(())
     }
 }
 
@@ -567,7 +635,7 @@ mod tests {
     }
 
     fn peer_with(key: u8, epoch: u8) -> Peer {
-        Guard::new(&NetworkKey::new([key; KEY_LEN]), Purpose::Stream, Epoch([epoch; EPOCH_LEN]), at(0))
+        Guard::new(&Keys::one([key; KEY_LEN]), Purpose::Stream, Epoch([epoch; EPOCH_LEN]), at(0))
     }
 
     fn peer(epoch: u8) -> Peer {
@@ -592,22 +660,20 @@ mod tests {
     }
 
     /// `a` sends "first" to `b`, which does not know it and asks: that datagram, which waits at `b` with this context, and the one
-    /// with which `a` answers and asks in turn.
+    /// with which `a` answers. It knows `b` then, because the question names a new datagram of `a`.
     fn first_and_answer(a: &mut Peer, b: &mut Peer, now: Instant, context: u32) -> (Vec<u8>, Vec<u8>) {
         let first = sealed(a, now, b"first");
         assert_eq!(opened(b, now, &first, context), Err(Refusal::Unproven));
         let question = answer(b, now).expect("b asks");
-        assert_eq!(opened(a, now, &question, 0), Err(Refusal::Unproven));
-        (first, answer(a, now).expect("a answers, and asks"))
+        assert_eq!(opened(a, now, &question, 0), Ok(None));
+        (first, answer(a, now).expect("a answers"))
     }
 
     /// Makes two peers known to each other.
     fn introduce(a: &mut Peer, b: &mut Peer, now: Instant) {
         let (_, both) = first_and_answer(a, b, now, 0);
         assert_eq!(opened(b, now, &both, 0), Ok(Some((b"first".to_vec(), 0))));
-        let last = answer(b, now).expect("b answers");
-        assert_eq!(opened(a, now, &last, 0), Ok(None));
-        assert_eq!(answer(a, now), None, "that is all");
+        assert_eq!(answer(b, now), None, "that is all");
         assert_eq!((a.senders(), b.senders()), (1, 1));
     }
 
@@ -617,31 +683,36 @@ mod tests {
         let (first, both) = first_and_answer(&mut a, &mut b, at(10), 7);
         assert_eq!(opened(&mut b, at(13), &both, 8), Ok(Some((b"first".to_vec(), 7))));
         assert_eq!(opened(&mut b, at(14), &first, 9), Err(Refusal::Replayed { counter: 0 }), "it has come");
-        assert_eq!(a.senders(), 0, "b has not answered a yet");
+        assert_eq!(a.senders(), 1, "the question was an answer");
     }
 
     #[test]
     fn a_datagram_is_longer_by_the_overhead_and_shows_nothing() {
         let datagram = sealed(&mut peer(1), at(0), b"attack at dawn");
-        assert_eq!(datagram.len(), 14 + OVERHEAD);
+        assert_eq!(datagram.len(), MIN_LEN, "short ones are padded");
+        assert_eq!(sealed(&mut peer(1), at(0), &[7; 33]).len(), 33 + OVERHEAD);
         assert!(!datagram.windows(6).any(|window| window == b"attack"));
     }
 
-    /// Computed by another program, in Python, that gives the AEAD test vector of RFC 8439, section 2.8.2.
+    /// The datagrams of docs/key-protocol.md, which tests/python/test_key_protocol.py computes with another implementation.
     #[test]
-    fn the_octets_are_those_of_the_standards() {
-        let datagram = sealed(&mut peer(2), at(0), b"hopcast");
-        let hex: String = datagram.iter().map(|octet| format!("{octet:02x}")).collect();
-        assert_eq!(
-            hex,
-            concat!(
-                "10",
-                "02020202020202020202020202020202",
-                "0000000000000000",
-                "1886a41ed9637c",
-                "f13aa499c89beb1f0b76b6c801e5795b"
-            )
-        );
+    fn the_octets_are_those_of_the_specification() {
+        let page = include_str!("../../../../docs/key-protocol.md");
+        let vectors: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("datagram ")).collect();
+        let hex = |octets: &[u8]| octets.iter().map(|octet| format!("{octet:02x}")).collect::<String>();
+        let keys = Keys::one(std::array::from_fn(|place| place as u8));
+        let peer = |first: u8| -> Peer {
+            Guard::new(&keys, Purpose::Stream, Epoch(std::array::from_fn(|place| first + place as u8)), at(0))
+        };
+        let (mut a, mut b) = (peer(0xa0), peer(0xb0));
+        let first = sealed(&mut a, at(0), b"hello");
+        assert_eq!(opened(&mut b, at(1), &first, 7), Err(Refusal::Unproven));
+        let question = answer(&mut b, at(1)).expect("b asks");
+        assert_eq!(opened(&mut a, at(2), &question, 0), Ok(None));
+        let proof = answer(&mut a, at(2)).expect("a answers");
+        assert_eq!(opened(&mut b, at(3), &proof, 0), Ok(Some((b"hello".to_vec(), 7))));
+        let second = sealed(&mut a, at(4), b"at least 33 bytes need no padding");
+        assert_eq!(vectors, [first, question, proof, second].map(|datagram| hex(&datagram)));
     }
 
     #[test]
@@ -671,7 +742,7 @@ mod tests {
 
     #[test]
     fn another_purpose_is_not_heard() {
-        let key = NetworkKey::new([1; KEY_LEN]);
+        let key = Keys::one([1; KEY_LEN]);
         let mut aodv: Peer = Guard::new(&key, Purpose::Node("aodv"), Epoch([1; EPOCH_LEN]), at(0));
         let datagram = sealed(&mut aodv, at(0), b"hello");
         for purpose in [Purpose::Node("olsr"), Purpose::Stream] {
@@ -694,22 +765,53 @@ mod tests {
         let mut b = peer(4);
         assert_eq!(opened(&mut b, at(5000), &first, 0), Err(Refusal::Unproven));
         let question = answer(&mut b, at(5000)).expect("b asks");
-        assert_eq!(opened(&mut a, at(5001), &question, 0), Err(Refusal::Unproven));
-        let both = answer(&mut a, at(5001)).expect("a answers");
+        assert_eq!(opened(&mut a, at(5001), &question, 0), Err(Refusal::Unproven), "it names an old datagram");
+        let both = answer(&mut a, at(5001)).expect("a answers, and asks");
         assert_eq!(opened(&mut b, at(5002), &both, 0), Ok(None), "a is known, its old datagram not taken");
         assert_eq!(opened(&mut b, at(5002), &first, 0), Err(Refusal::Replayed { counter: 0 }));
     }
 
     #[test]
-    fn an_answer_from_before_a_sender_was_forgotten_proves_nothing() {
+    fn nothing_is_taken_twice_though_a_sender_is_forgotten_between() {
         let (mut a, mut b) = (peer(1), peer(2));
-        let (first, both) = first_and_answer(&mut a, &mut b, at(0), 0);
-        assert!(opened(&mut b, at(0), &both, 0).is_ok());
-        b.senders.clear();
-        assert_eq!(opened(&mut b, at(1), &both, 0), Err(Refusal::Unproven), "nobody was asked since");
-        assert!(answer(&mut b, at(1)).is_some(), "now a is asked");
-        assert_eq!(opened(&mut b, at(3), &both, 0), Err(Refusal::Unproven), "it answers an earlier question");
-        assert_eq!(opened(&mut b, at(3), &first, 0), Err(Refusal::Unproven));
+        introduce(&mut a, &mut b, at(0));
+        // As late as it can be taken.
+        let last = sealed(&mut a, at(59_999), b"last");
+        assert!(opened(&mut b, at(59_999), &last, 0).is_ok_and(|taken| taken.is_some()));
+        fill(&mut b, 0, MAX_SENDERS as u32 - 1);
+        let full = |b: &mut Peer, millis| {
+            let new = Sender { proved: at(millis), ..stranger(b, 5000) };
+            b.learn(at(millis), Epoch([0xee; EPOCH_LEN]), new)
+        };
+        assert!(!full(&mut b, 65_999), "none has been silent for long enough");
+        assert!(b.senders.contains_key(&a.epoch));
+        assert!(full(&mut b, 66_000));
+        // One of the silent is forgotten; a, too, once its turn comes. Then a proves itself with what has waited since.
+        b.senders.remove(&a.epoch);
+        let question = sealed(&mut b, at(63_100), b"some 3 s before");
+        let _ = opened(&mut a, at(63_100), &question, 0);
+        let proof = answer(&mut a, at(63_100)).expect("a asks b, whose proof has ended");
+        assert_eq!(opened(&mut b, at(66_000), &proof, 0), Ok(None), "a is known again");
+        assert_eq!(opened(&mut b, at(66_000), &last, 0), Err(Refusal::Replayed { counter: 2 }));
+    }
+
+    /// Some other sender of which nothing has come.
+    fn stranger(b: &Peer, number: u32) -> Sender<u32> {
+        let mut epoch = [9; EPOCH_LEN];
+        epoch[..4].copy_from_slice(&number.to_be_bytes());
+        let key = b.keys.first().clone();
+        let cipher = Cipher(key.cipher(Purpose::Stream, Epoch(epoch)));
+        Sender { key, cipher, window: Window::new(0), proved: at(0), asked: None }
+    }
+
+    /// Makes `count` senders known, each proved a millisecond after the last one.
+    fn fill(b: &mut Peer, first: u32, count: u32) {
+        for number in first..first + count {
+            let mut epoch = [9; EPOCH_LEN];
+            epoch[..4].copy_from_slice(&number.to_be_bytes());
+            let proved = at(u64::from(number));
+            assert!(b.learn(proved, Epoch(epoch), Sender { proved, ..stranger(b, number) }));
+        }
     }
 
     #[test]
@@ -734,32 +836,106 @@ mod tests {
         assert_eq!(opened(&mut b, at(400), &late, 0), Ok(Some((b"2".to_vec(), 2))), "the last waits");
     }
 
+    /// A datagram of an earlier life, sealed with the key.
+    fn recording(number: u32) -> Vec<u8> {
+        let mut epoch = [0; EPOCH_LEN];
+        epoch[..4].copy_from_slice(&number.to_be_bytes());
+        let mut old: Peer = Guard::new(&Keys::one([1; KEY_LEN]), Purpose::Stream, Epoch(epoch), at(0));
+        sealed(&mut old, at(0), &[0; 100])
+    }
+
+    /// 2000 recordings in 2 s, and each fifty times more: what waits, and what is answered, is bounded.
     #[test]
-    fn recordings_fill_no_more_than_their_place() {
+    fn recordings_fill_no_more_than_their_place_and_cause_a_bounded_number_of_answers() {
         let mut b = peer(200);
-        for number in 0..2000u32 {
-            let mut epoch = [0; EPOCH_LEN];
-            epoch[..4].copy_from_slice(&number.to_be_bytes());
-            let key = NetworkKey::new([1; KEY_LEN]);
-            let mut old: Peer = Guard::new(&key, Purpose::Stream, Epoch(epoch), at(0));
-            let datagram = sealed(&mut old, at(0), &[0; 100]);
-            assert_eq!(opened(&mut b, at(u64::from(number)), &datagram, 0), Err(Refusal::Unproven));
+        let recordings: Vec<_> = (0..2000).map(recording).collect();
+        let mut answers = 0;
+        for micros in (0..2_000_000_usize).step_by(100) {
+            let now = Instant::START + Duration::from_micros(micros as u64);
+            assert_eq!(opened(&mut b, now, &recordings[micros / 20 % 2000], 0), Err(Refusal::Unproven));
+            answers += usize::from(answer(&mut b, now).is_some());
         }
         assert_eq!((b.senders(), b.asked.len()), (0, MAX_ASKED));
+        // Twice the places, each 200 ms of the two seconds.
+        assert!(answers <= 2 * MAX_ASKED * 10, "{answers} of 20 000 are answered");
+    }
+
+    /// 64 recordings of earlier lives, played fifty times a second each, keep all places fresh.
+    #[test]
+    fn recordings_keep_no_new_sender_out() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        let recordings: Vec<_> = (100..100 + MAX_ASKED as u32).map(recording).collect();
+        for step in 0..50 * 64 {
+            let now = Instant::START + Duration::from_micros(step * 312);
+            let _ = opened(&mut b, now, &recordings[step as usize % MAX_ASKED], 0);
+            let _ = answer(&mut b, now);
+        }
+        // All places are taken: the first datagram does not wait, and the next is taken.
+        assert_eq!(send(&mut a, &mut b, at(1000), b"first").0.len(), 0);
+        assert_eq!(send(&mut a, &mut b, at(1001), b"second").0, [b"second"]);
+        assert_eq!((a.senders(), b.senders()), (1, 1));
     }
 
     #[test]
-    fn of_too_many_senders_the_silent_ones_are_forgotten() {
+    fn a_recorded_question_is_not_answered_each_time() {
+        let (mut old, mut earlier, mut b) = (peer(1), peer(3), peer(2));
+        let _ = opened(&mut old, at(0), &sealed(&mut earlier, at(0), b"data"), 0);
+        let question = answer(&mut old, at(0)).expect("old asks");
+        let mut answers = 0;
+        for millis in 0..1000 {
+            assert_eq!(opened(&mut b, at(5000 + millis), &question, 0), Err(Refusal::Unproven));
+            answers += u64::from(answer(&mut b, at(5000 + millis)).is_some());
+        }
+        assert_eq!(answers, 5, "one each 200 ms");
+    }
+
+    #[test]
+    fn keys_change_one_node_after_the_other_and_no_payload_is_lost() {
+        let (old, new) = (NetworkKey::new([1; KEY_LEN]), NetworkKey::new([2; KEY_LEN]));
+        let steps = [vec![old.clone(), new.clone()], vec![new.clone(), old], vec![new]];
+        let (mut a, mut b, mut lost) = (peer(1), peer(2), peer(3));
+        introduce(&mut a, &mut b, at(0));
+        let mut now = 0;
+        for (round, keys) in steps.into_iter().enumerate() {
+            for changes_a in [true, false] {
+                let peer = if changes_a { &mut a } else { &mut b };
+                let epoch = Epoch([10 + 2 * round as u8 + u8::from(changes_a); EPOCH_LEN]);
+                peer.change_keys(&Keys(keys.clone()), epoch, at(now));
+                now += 1000;
+                assert_eq!(send(&mut a, &mut b, at(now), b"there").0, [b"there"], "round {round}");
+                assert_eq!(send(&mut b, &mut a, at(now + 1), b"back!").0, [b"back!"], "round {round}");
+            }
+        }
+        // The node that did not get the new key is a stranger now.
+        let before = sealed(&mut lost, at(now), b"expelled");
+        assert_eq!(opened(&mut b, at(now), &before, 0), Err(Refusal::Unauthentic));
+    }
+
+    #[test]
+    fn a_sender_with_a_key_that_is_withdrawn_is_forgotten_at_once() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        introduce(&mut a, &mut b, at(0));
+        b.change_keys(&Keys::one([2; KEY_LEN]), Epoch([3; EPOCH_LEN]), at(1));
+        assert_eq!(b.senders(), 0);
+        let datagram = sealed(&mut a, at(2), b"data");
+        assert_eq!(opened(&mut b, at(2), &datagram, 0), Err(Refusal::Unauthentic));
+    }
+
+    #[test]
+    fn of_too_many_senders_the_silent_ones_are_forgotten_and_no_others() {
         let mut b = peer(2);
-        for number in 0..MAX_SENDERS as u32 + 10 {
-            let mut epoch = [9; EPOCH_LEN];
-            epoch[..4].copy_from_slice(&number.to_be_bytes());
-            let cipher = Cipher(b.key.cipher(Purpose::Stream, Epoch(epoch)));
-            let proved = at(u64::from(number));
-            b.learn(Epoch(epoch), Sender { cipher, window: Window::new(0), proved, asked: None });
+        fill(&mut b, 0, MAX_SENDERS as u32);
+        let (new, late) = (Epoch([7; EPOCH_LEN]), at(66_000 + 3));
+        let sender = Sender { proved: late, ..stranger(&b, 5000) };
+        assert!(!b.learn(at(66_000 - 1), new, sender));
+        for (number, expected) in [(5000, true), (5001, true), (5002, true), (5003, true), (5004, false)] {
+            let mut epoch = [7; EPOCH_LEN];
+            epoch[..4].copy_from_slice(&u32::to_be_bytes(number));
+            let sender = Sender { proved: late, ..stranger(&b, number) };
+            assert_eq!(b.learn(late, Epoch(epoch), sender), expected, "{number}");
         }
         assert_eq!(b.senders(), MAX_SENDERS);
-        assert_eq!(b.senders.values().map(|sender| sender.proved).min(), Some(at(10)));
+        assert_eq!(b.senders.values().map(|sender| sender.proved).min(), Some(at(4)));
     }
 
     #[test]
@@ -892,6 +1068,27 @@ mod tests {
             prop_assert!(opened(&mut b, at(0), &datagram, 0).is_err());
             prop_assert_eq!(answer(&mut b, at(0)), None);
             prop_assert_eq!(b.asked.len(), 0);
+        }
+
+        /// Whatever a peer is sent, new, recorded or from another life: no answer is longer than it.
+        #[test]
+        fn no_answer_is_longer_than_what_came(
+            payload in proptest::collection::vec(any::<u8>(), 0..64),
+            gaps in proptest::collection::vec(0u64..40_000, 1..12),
+        ) {
+            let (mut a, mut b, mut now) = (peer(1), peer(2), 0);
+            for gap in gaps {
+                now += gap;
+                let mut next = Some((true, sealed(&mut a, at(now), &payload)));
+                while let Some((is_to_b, datagram)) = next {
+                    let to = if is_to_b { &mut b } else { &mut a };
+                    if let Ok(Some((taken, _))) = opened(to, at(now), &datagram, 0) {
+                        prop_assert_eq!(&taken, &payload);
+                    }
+                    next = answer(to, at(now)).map(|answer| (!is_to_b, answer));
+                    prop_assert!(next.as_ref().is_none_or(|(_, answer)| answer.len() <= datagram.len()));
+                }
+            }
         }
 
         #[test]

@@ -25,6 +25,8 @@
 pub mod command;
 mod file;
 mod guard;
+#[cfg(test)]
+mod model;
 pub mod window;
 
 use core::fmt;
@@ -35,7 +37,7 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 
 pub use self::file::KeyError;
-pub use self::guard::{Counters, Guard, OVERHEAD, Refusal};
+pub use self::guard::{Counters, Guard, MIN_LEN, OVERHEAD, Refusal};
 
 /// Length of a network key, in bytes: that of a key of ChaCha20 (RFC 8439, section 2.3).
 pub(crate) const KEY_LEN: usize = 32;
@@ -97,15 +99,6 @@ impl NetworkKey {
         Ok(Self(octets))
     }
 
-    /// Reads the key in `path`: 64 hexadecimal digits, in a file that is open to its owner alone.
-    ///
-    /// # Errors
-    ///
-    /// See [`KeyError`].
-    pub(crate) fn read(path: &Path) -> Result<Self, KeyError> {
-        file::read(path)
-    }
-
     /// Writes the key into a new file that is open to its owner alone.
     ///
     /// # Errors
@@ -126,6 +119,40 @@ impl NetworkKey {
             .expand_multi_info(&[b"hopcast 1 ", what.as_bytes(), protocol.as_bytes()], &mut key)
             .expect("HKDF-SHA-256 gives up to 255 times 32 octets");
         ChaCha20Poly1305::new(&key)
+    }
+}
+
+/// The most keys of one file. A change of keys needs two; each costs time for a datagram of an unknown sender.
+pub(crate) const MAX_KEYS: usize = 4;
+
+/// Keys of one program: it seals with the first, and opens with all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys(Vec<NetworkKey>);
+
+impl Keys {
+    /// One key.
+    #[cfg(test)]
+    pub(crate) fn one(octets: [u8; KEY_LEN]) -> Self {
+        Self(vec![NetworkKey::new(octets)])
+    }
+
+    /// Reads the keys in `path`: up to four lines of 64 hexadecimal digits, in a file that is open to its owner alone.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyError`].
+    pub(crate) fn read(path: &Path) -> Result<Self, KeyError> {
+        file::read(path).map(Self)
+    }
+
+    /// The key that seals.
+    pub(crate) fn first(&self) -> &NetworkKey {
+        self.0.first().expect("a file without a key is refused")
+    }
+
+    /// All keys, the one that seals first.
+    pub(crate) fn all(&self) -> &[NetworkKey] {
+        &self.0
     }
 }
 

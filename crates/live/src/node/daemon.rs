@@ -23,7 +23,7 @@ use super::router::{Output, Router, Sight};
 use super::status::{self, State, Status, Traffic};
 use super::{failure, listen, log, metrics};
 use crate::failure::Failure;
-use crate::key::{Epoch, Guard, NetworkKey, Purpose};
+use crate::key::{Epoch, Guard, Keys, Purpose, Refusal};
 use crate::models::Models;
 use crate::platform::clock::Clock;
 use crate::platform::netlink::{Event, Events, Link, Netlink};
@@ -42,6 +42,8 @@ const FLOW_MEMORY: Duration = Duration::from_secs(1);
 const MAX_FLOWS: usize = 1 << 12;
 /// An interface whose sockets could not be opened is tried again after this time.
 const RETRY: Duration = Duration::from_secs(1);
+/// The log tells of neighbours with other keys, or with none, at most once in this time, whatever strangers send.
+const WARN_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Runs the router until a signal ends it.
 ///
@@ -84,6 +86,8 @@ struct Daemon {
     /// Flows by place of the interface, and when they were seen last.
     flows: BTreeMap<(u32, Seen), Instant>,
     traffic: Traffic,
+    /// When the log may tell again of a neighbour with another key.
+    warn_at: Instant,
     datagram: Vec<u8>,
 }
 
@@ -119,10 +123,11 @@ impl Answers for Daemon {
 
 impl Daemon {
     fn start(options: &Options, protocol: Protocol, server: &mut Server) -> Result<Self, Failure> {
-        let key = options.key.as_deref().map(NetworkKey::read).transpose();
-        let key = key.map_err(|error| Failure::Input(error.to_string()))?;
+        let keys = options.key.as_deref().map(Keys::read).transpose();
+        let keys = keys.map_err(|error| Failure::Input(error.to_string()))?;
         let clock = Clock::new();
-        let signals = Signals::listen().map_err(|error| failure("listen to signals", &error))?;
+        let mut signals = Signals::listen().map_err(|error| failure("listen to signals", &error))?;
+        signals.listen_again().map_err(|error| failure("listen to signals", &error))?;
         if let Some(address) = options.metrics {
             server.listen_for_http(address).map_err(|error| failure(&format!("give metrics on {address}"), &error))?;
         }
@@ -157,7 +162,7 @@ impl Daemon {
         let seed = getrandom::u64().map_err(drawn)?;
         let purpose = Purpose::Node(protocol.name());
         let epoch = Epoch::draw().map_err(drawn)?;
-        let guard = key.map(|key| Guard::new(&key, purpose, epoch, clock.now()));
+        let guard = keys.map(|keys| Guard::new(&keys, purpose, epoch, clock.now()));
         let is_sealed = guard.is_some();
         let room = if is_sealed { mtu - envelope::OVERHEAD } else { mtu };
         let machine = protocol.start(address, number(named.len()), seed, room, was_before);
@@ -199,6 +204,7 @@ impl Daemon {
             hardware: Hardware::default(),
             flows: BTreeMap::new(),
             traffic: Traffic::default(),
+            warn_at: Instant::START,
             datagram: Vec::new(),
         };
         daemon.look_around()?;
@@ -209,6 +215,9 @@ impl Daemon {
     fn work(&mut self, server: &mut Server, models: &dyn Models) -> Result<(), Failure> {
         loop {
             self.wait(server).map_err(|error| failure("wait", &error))?;
+            if self.signals.take_again() {
+                self.change_keys();
+            }
             if let Some(signal) = self.signals.received() {
                 tracing::info!(signal, "ends");
                 return Ok(());
@@ -231,6 +240,21 @@ impl Daemon {
                 return Err(Failure::Run(problem));
             }
             server.serve(self.clock.now(), self);
+        }
+    }
+
+    /// Reads the key file again. The keys stay as they are if it can't be read.
+    fn change_keys(&mut self) {
+        let Some(path) = &self.options.key else {
+            return tracing::warn!("SIGUSR1 without --key: there are no keys to read");
+        };
+        let keys = Keys::read(path).map_err(|error| error.to_string());
+        match keys.and_then(|keys| Ok((keys, Epoch::draw().map_err(|error| error.to_string())?))) {
+            Ok((keys, epoch)) => {
+                self.envelope.change_keys(&keys, epoch, self.clock.now());
+                tracing::info!(keys = keys.all().len(), "the keys were read again; the first seals");
+            }
+            Err(error) => tracing::error!(error, "the keys stay as they were"),
         }
     }
 
@@ -397,6 +421,13 @@ impl Daemon {
                     self.router.handle_message(opened.from, opened.destination, opened.ttl, opened.octets, now);
                 }
                 Ok(None) => {}
+                Err(Refusal::Unauthentic) if self.warn_at <= now => {
+                    self.warn_at = now + WARN_INTERVAL;
+                    tracing::warn!(
+                        from = %from.address,
+                        "a datagram was sealed with another key, or altered; such a node is not heard"
+                    );
+                }
                 Err(refusal) => tracing::debug!(from = %from.address, %refusal, "a datagram is not taken"),
             }
             if let Some(answer) = self.envelope.answer(now) {

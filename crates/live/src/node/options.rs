@@ -30,7 +30,8 @@ pub(super) struct Options {
     /// addresses]
     #[arg(long = "network", value_name = "PREFIX")]
     pub(super) networks: Vec<Prefix>,
-    /// File with the network key, which all nodes of a network share (see hopcast key): messages are encrypted and authenticated
+    /// File with the network key, which all nodes of a network share (see hopcast key): messages are encrypted and authenticated. It
+    /// may have up to four keys, one a line: the first encrypts, all decrypt. SIGUSR1 makes the router read it again
     #[arg(long, value_name = "FILE")]
     pub(super) key: Option<PathBuf>,
     /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9654, at /metrics

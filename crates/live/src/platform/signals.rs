@@ -1,12 +1,12 @@
-//! SIGINT, SIGTERM and SIGHUP as something to wait for.
+//! SIGINT, SIGTERM, SIGHUP and SIGUSR1 as something to wait for.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::{SigId, flag, low_level};
 
 /// The signals that end a program, caught as long as this exists. A signal during the handling of another changes
@@ -15,7 +15,11 @@ use signal_hook::{SigId, flag, low_level};
 #[derive(Debug)]
 pub struct Signals {
     last: Arc<AtomicUsize>,
+    /// SIGUSR1 has come.
+    again: Arc<AtomicBool>,
     wake: UnixStream,
+    /// Of `wake`.
+    waker: UnixStream,
     handlers: Vec<SigId>,
 }
 
@@ -28,15 +32,37 @@ impl Signals {
     pub(crate) fn listen() -> io::Result<Self> {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
-        let mut signals = Self { last: Arc::new(AtomicUsize::new(0)), wake, handlers: Vec::new() };
+        let (last, again) = (Arc::default(), Arc::default());
+        let mut signals = Self { last, again, wake, waker, handlers: Vec::new() };
         let ending = [SIGHUP, SIGINT, SIGTERM];
         for signal in ending.into_iter().filter(|&signal| signal != SIGHUP || !is_ignored(signal)) {
             let number = usize::try_from(signal).expect("numbers of signals are positive");
             // In this order: whoever is woken finds the number.
             signals.handlers.push(flag::register_usize(signal, Arc::clone(&signals.last), number)?);
-            signals.handlers.push(low_level::pipe::register(signal, waker.try_clone()?)?);
+            signals.handlers.push(low_level::pipe::register(signal, signals.waker.try_clone()?)?);
         }
         Ok(signals)
+    }
+
+    /// Listens to SIGUSR1 too, which ends nothing: see [`Self::take_again`].
+    ///
+    /// # Errors
+    ///
+    /// The platform's, where a handler can't be installed.
+    pub(crate) fn listen_again(&mut self) -> io::Result<()> {
+        self.handlers.push(flag::register(SIGUSR1, Arc::clone(&self.again))?);
+        self.handlers.push(low_level::pipe::register(SIGUSR1, self.waker.try_clone()?)?);
+        Ok(())
+    }
+
+    /// Whether SIGUSR1 has come since the last call. Ask for [`Self::received`] after it: this takes what wakes.
+    pub(crate) fn take_again(&self) -> bool {
+        let again = self.again.swap(false, Ordering::SeqCst);
+        if again {
+            let mut octets = [0; 64];
+            while (&self.wake).read(&mut octets).is_ok_and(|len| len > 0) {}
+        }
+        again
     }
 
     /// The number of the last signal, if one has come.
@@ -56,7 +82,7 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Becomes readable once a signal has come, and stays so.
+/// Becomes readable once a signal has come, and stays so after one that ends the program.
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
@@ -81,6 +107,13 @@ mod tests {
     fn a_signal_is_seen_and_wakes() {
         let signals = Signals::listen().expect("handlers can be installed");
         assert_eq!(signals.received(), None);
+        let mut signals = signals;
+        signals.listen_again().expect("handlers can be installed");
+        raise(Signal::SIGUSR1).expect("a process may signal itself");
+        assert!(signals.take_again() && !signals.take_again());
+        assert_eq!(signals.received(), None, "it ends nothing");
+        let nothing = io::Read::read(&mut &signals.wake, &mut [0]).map_err(|error| error.kind());
+        assert_eq!(nothing, Err(io::ErrorKind::WouldBlock), "what wakes was taken");
         raise(Signal::SIGTERM).expect("a process may signal itself");
         assert_eq!(signals.received(), Some(SIGTERM));
         let mut octet = [0];

@@ -2,13 +2,13 @@
 
 use hopcast_protocols::time::Instant;
 
-use crate::key::{Counters, Epoch, Guard, NetworkKey, Purpose};
+use crate::key::{Counters, Epoch, Guard, Keys, Purpose};
 
 /// The network's key, and the epoch of this end: see `Epoch::draw`.
 #[derive(Clone, Debug)]
 pub struct Sealing {
-    /// The key.
-    pub key: NetworkKey,
+    /// The network's keys.
+    pub keys: Keys,
     /// The epoch; never used before.
     pub epoch: Epoch,
 }
@@ -29,8 +29,8 @@ pub(super) enum Envelope<C> {
 impl<C> Envelope<C> {
     pub(super) fn new(sealing: Option<&Sealing>, now: Instant) -> Self {
         match sealing {
-            Some(Sealing { key, epoch }) => {
-                Self::Sealed(Box::new(Guard::new(key, Purpose::Stream, *epoch, now)), Vec::new())
+            Some(Sealing { keys, epoch }) => {
+                Self::Sealed(Box::new(Guard::new(keys, Purpose::Stream, *epoch, now)), Vec::new())
             }
             None => Self::Open,
         }

@@ -39,7 +39,7 @@ pub use sender::{Sender, SenderConfig, SenderOutput, SenderReport, correction};
 pub(crate) use statistics::schemas;
 
 use crate::failure::Failure;
-use crate::key::{Epoch, NetworkKey};
+use crate::key::{Epoch, Keys};
 
 /// Carry media between real hosts, at the rate of ADTFRC.
 #[derive(Debug, clap::Args)]
@@ -77,16 +77,16 @@ pub fn draw_seed() -> Result<u64, Failure> {
     getrandom::u64().map_err(|error| Failure::Run(format!("no randomness: {error}")))
 }
 
-/// The key in `path`, if one is given, for one lifetime of one end.
+/// The keys in `path`, if one is given, for one lifetime of one end.
 ///
 /// # Errors
 ///
 /// [`Failure::Input`], if `path` holds no key.
 pub fn read_sealing(path: Option<&Path>) -> Result<Option<Sealing>, Failure> {
     let Some(path) = path else { return Ok(None) };
-    let key = NetworkKey::read(path).map_err(|error| Failure::Input(error.to_string()))?;
+    let keys = Keys::read(path).map_err(|error| Failure::Input(error.to_string()))?;
     let epoch = Epoch::draw().map_err(|error| Failure::Run(format!("no randomness: {error}")))?;
-    Ok(Some(Sealing { key, epoch }))
+    Ok(Some(Sealing { keys, epoch }))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use hopcast_wire::{rtcp, rtp};
 use proptest::prelude::*;
 
 use super::*;
-use crate::key::{Epoch, NetworkKey};
+use crate::key::{Epoch, Keys};
 use crate::stream::envelope::Sealing;
 use crate::stream::session::Variant;
 
@@ -607,7 +607,7 @@ proptest! {
     ) {
         const HEADERS: usize = 28;
         let epoch = || Epoch::draw().expect("the system has randomness");
-        let sealing = is_sealed.then(|| Sealing { key: NetworkKey::new([7; 32]), epoch: epoch() });
+        let sealing = is_sealed.then(|| Sealing { keys: Keys::one([7; 32]), epoch: epoch() });
         let mut receiver = Receiver::new(ReceiverConfig { sealing, ..ReceiverConfig::default() }, 1, Instant::START);
         let mut sender = Sender::new(SenderConfig::default(), 1, Instant::START);
         let Some(SenderOutput::Transmit(request)) = sender.poll_output(Instant::START) else { panic!("a Request") };

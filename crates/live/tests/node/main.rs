@@ -166,6 +166,57 @@ fn with_a_key_routes_are_found_and_who_has_another_one_is_not_heard() {
     assert_eq!(net.status(1)["senders"], 2);
 }
 
+/// Three nodes change their key, one after the other, while packets go over all of them; the fourth does not get the new key.
+#[test]
+fn keys_change_while_the_network_runs_and_expel_a_node() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("rekey", 4, Shape::Line);
+    let (old, new) = (net.make_key("old"), net.make_key("new"));
+    let files: Vec<_> = (0..4).map(|node| net.make_key(&format!("node{node}"))).collect();
+    for (node, file) in files.iter().enumerate() {
+        std::fs::copy(&old, file).expect("there is room");
+        net.start(node, &["--key", file]);
+    }
+    let fates = flow(&net, 0, 3, GAP * 5, Duration::from_secs(2));
+    assert!(fates.iter().all(Option::is_some), "all four have the old key");
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let change = scope.spawn(|| {
+            for keys in [vec![old.as_str(), &new], vec![&new, &old], vec![&new]] {
+                for (node, file) in files.iter().enumerate().take(3) {
+                    net.change_keys(node, file, &keys);
+                    std::thread::sleep(Duration::from_millis(500));
+                }
+            }
+            is_done.store(true, Ordering::Relaxed);
+        });
+        let (mut sent, mut lost) = (0, 0);
+        while !is_done.load(Ordering::Relaxed) {
+            let fates = flow(&net, 0, 2, GAP * 5, Duration::from_millis(500));
+            sent += fates.len();
+            lost += fates.iter().filter(|fate| fate.is_none()).count();
+        }
+        change.join().expect("keys can be changed");
+        eprintln!("keys changed on three nodes, three times: {lost} of {sent} packets lost");
+        assert_eq!(lost, 0, "of {sent}");
+    });
+    assert!(net.log(0).contains("the keys were read again"), "{}", net.log(0));
+    // The fourth node can't hear its neighbour any more, and says so; the neighbour loses the routes over it.
+    let patience = Duration::from_secs(30);
+    net.wait_until(patience, "the node without the new key is a stranger", |net| {
+        net.log(3).contains("sealed with another key") && !net.routes(2).contains(&address(3).to_string())
+    });
+    let fates = flow(&net, 0, 3, GAP * 20, Duration::from_secs(1));
+    assert!(fates.iter().all(Option::is_none), "it is expelled");
+    // What can't be read changes nothing.
+    std::fs::write(&files[0], "no key").expect("there is room");
+    net.change_keys(0, &files[0], &[&files[0]]);
+    net.wait_until(patience, "the log tells of the file", |net| net.log(0).contains("the keys stay as they were"));
+    assert!(flow(&net, 0, 2, GAP * 5, Duration::from_secs(1)).iter().all(Option::is_some));
+}
+
 #[test]
 fn garbage_and_replays_change_no_route_and_use_up_no_memory() {
     if !is_available() {

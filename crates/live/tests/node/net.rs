@@ -171,6 +171,14 @@ impl Net {
         None
     }
 
+    /// Writes the keys in `files`, one behind the other, into the key file of a router, and makes it read them.
+    pub(crate) fn change_keys(&self, node: usize, file: &str, files: &[&str]) {
+        let keys: String = files.iter().map(|file| std::fs::read_to_string(file).expect("it was made")).collect();
+        std::fs::write(file, keys).expect("there is room");
+        let router = self.routers[node].as_ref().expect("it runs");
+        kill(Pid::from_raw(router.id().cast_signed()), Signal::SIGUSR1).expect("it is ours");
+    }
+
     pub(crate) fn kill(&mut self, node: usize) {
         let mut router = self.routers[node].take().expect("it runs");
         router.kill().expect("it is ours");
