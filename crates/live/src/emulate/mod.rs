@@ -36,6 +36,7 @@ use hopcast_sim::capture::{Capture, Names};
 use hopcast_sim::host::Listener;
 use hopcast_sim::io_error::cause;
 use hopcast_sim::layout;
+use hopcast_sim::record::{self, Recording as EventRecording};
 use hopcast_sim::registry::Registry;
 use hopcast_sim::results::{self, Replication, RunResult, Spent};
 use hopcast_sim::scenario::{Scenario, Source};
@@ -101,6 +102,9 @@ pub struct Command {
     /// Capture every frame, in a file for each node.
     #[arg(long, requires = "out")]
     pcap: bool,
+    /// Record what happens, for `hopcast view`.
+    #[arg(long, requires = "out")]
+    events: bool,
     /// Print one JSON object; what programs print goes to standard error.
     #[arg(long)]
     json: bool,
@@ -193,6 +197,7 @@ impl Command {
         let header =
             Header { hopcast: env!("CARGO_PKG_VERSION").into(), scenario_sha256: scenario.sha256.clone(), seed };
         let capture = self.capture(scenario, &mut session.replication)?;
+        self.record_events(scenario, seed, &mut session)?;
         // From here on, whatever happens, things are put in order.
         let signals =
             Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
@@ -283,6 +288,7 @@ impl Command {
         scenario.duration = scenario.duration.max(end.saturating_since(Instant::START));
         let mut session = session(path, &scenario, header.seed)?;
         let capture = self.capture(&scenario, &mut session.replication)?;
+        self.record_events(&scenario, header.seed, &mut session)?;
         let clock = Clock::new();
         let outputs = replay(&mut session, &inputs, end);
         let record = EmulationRecord::new(&session, &outputs, left);
@@ -363,21 +369,37 @@ impl Command {
         Ok(Some(capture))
     }
 
+    /// Begins the recording of what happens, if it is wanted.
+    fn record_events<'s>(&self, scenario: &'s Scenario, seed: u64, session: &mut Session<'s>) -> Result<(), Failure> {
+        let Some(folder) = self.out.as_deref().filter(|_| self.events) else { return Ok(()) };
+        let recording = EventRecording::create(folder, scenario, seed);
+        session.set_recording(recording.map_err(|error| Failure::Input(error.to_string()))?);
+        Ok(())
+    }
+
     /// Checks, writes and prints what was measured.
     fn conclude(
         &self,
         scenario: &Scenario,
-        session: Session<'_>,
+        mut session: Session<'_>,
         record: EmulationRecord,
         spent: Spent,
         capture: Option<Capture>,
     ) -> Result<(), Failure> {
         let failed = |error: String| Failure::Run(error);
         session.replication.simulation().check().map_err(|error| failed(error.to_string()))?;
+        let end = session.now();
+        let events = session.finish();
         let result = session.replication.finish(spent);
         let report = Report { run: &result, emulation: record };
         let written = match &self.out {
-            Some(folder) => self.write(folder, scenario, &result, &report, capture),
+            Some(folder) => self.write(folder, scenario, &result, &report, capture).and_then(|()| {
+                events?.map_or(Ok(()), |events| events.commit(&result, end))?;
+                record::remove_others(
+                    folder,
+                    if self.events { std::slice::from_ref(&result.provenance.seed) } else { &[] },
+                )
+            }),
             None => Ok(()),
         };
         for warning in &result.warnings {

@@ -1,9 +1,10 @@
 //! A run with real hosts, independent of what they are and of its speed: incoming frames change it, outgoing frames enter
 //! a digest.
 
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::id::NodeId;
-use hopcast_sim::results::Replication;
+use hopcast_sim::record::Recording;
+use hopcast_sim::results::{OutputError, Replication};
 use hopcast_sim::run::Delivery;
 use hopcast_sim::scenario::model::Scenario;
 use hopcast_sim::traffic::TrafficError;
@@ -28,6 +29,18 @@ pub(super) struct Outputs {
     pub(super) digest: String,
 }
 
+/// Time between two writes of what has happened.
+const WRITE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What happens in the run, on its way to files.
+struct Events<'a> {
+    recording: Recording<'a>,
+    /// When it is to be written next.
+    due: Instant,
+    /// Why it can't be written.
+    problem: Option<OutputError>,
+}
+
 /// A run with real hosts.
 pub(super) struct Session<'a> {
     pub(super) replication: Replication<'a>,
@@ -37,13 +50,32 @@ pub(super) struct Session<'a> {
     pub(super) refused: u64,
     delivered: u64,
     digest: Sha256,
+    events: Option<Events<'a>>,
 }
 
 impl<'a> Session<'a> {
     /// At the start. Fails as [`Replication::emulated`] does.
     pub(super) fn new(scenario: &'a Scenario, seed: u64) -> Result<Self, TrafficError> {
         let replication = Replication::emulated(scenario, seed)?;
-        Ok(Self { replication, accepted: 0, refused: 0, delivered: 0, digest: Sha256::new() })
+        Ok(Self { replication, accepted: 0, refused: 0, delivered: 0, digest: Sha256::new(), events: None })
+    }
+
+    /// Records from now on, the start, what happens.
+    pub(super) fn set_recording(&mut self, recording: Recording<'a>) {
+        recording.attach(self.replication.simulation_mut());
+        self.events = Some(Events { recording, due: Instant::START + WRITE_INTERVAL, problem: None });
+    }
+
+    /// Ends the run now. Returns its recording, of which all events are written.
+    ///
+    /// # Errors
+    /// The first event that could not be written.
+    pub(super) fn finish(&mut self) -> Result<Option<Recording<'a>>, OutputError> {
+        self.replication.simulation_mut().finish();
+        let Some(Events { recording, problem, .. }) = self.events.take() else { return Ok(None) };
+        problem.map_or(Ok(()), Err)?;
+        recording.collect(self.replication.simulation_mut())?;
+        Ok(Some(recording))
     }
 
     pub(super) fn now(&self) -> Instant {
@@ -61,6 +93,14 @@ impl<'a> Session<'a> {
 
     pub(super) fn run_until(&mut self, until: Instant) {
         self.replication.run_until(until);
+        if let Some(Events { recording, due, problem }) = &mut self.events
+            && until >= *due
+        {
+            *due = until + WRITE_INTERVAL;
+            if problem.is_none() {
+                *problem = recording.collect(self.replication.simulation_mut()).err();
+            }
+        }
     }
 
     /// A real host sends a frame, now. One that no station could send goes nowhere, and is counted.

@@ -467,10 +467,8 @@ impl<U: Upper> Engine<U> {
         let id = self.leading.pop();
         let Transmission { frame: Frame { vector, airtime, .. }, number, .. } = *self.medium.transmission(id);
         let bound = self.leading_bound(number).min(after_end);
-        let passed = if WATCHED { Some(self.medium.passed(id)) } else { None };
+        let passed = if WATCHED { self.medium.passed(id) } else { 0 };
         let Self { medium, stations, station_timers, log, watch, .. } = self;
-        let mut unwatched = None;
-        let watch = if WATCHED { watch } else { &mut unwatched };
         let (mut now, mut events) = (self.now, 0);
         let next = medium.follow_leading(id, bound, |receiver, time, onset| {
             now = time;
@@ -483,12 +481,12 @@ impl<U: Upper> Engine<U> {
                 LeadingEdge::Busy => turn_busy(stations, station_timers, receiver, time),
                 LeadingEdge::Overcome => stations[receiver.0 as usize].handle_overcome(vector, airtime, time),
             }
-            if let Some(watch) = watch {
+            if WATCHED && let Some(watch) = watch {
                 let carrier = if onset == LeadingEdge::Busy { Carrier::Busy } else { Carrier::Unchanged };
                 watch.on_station(receiver, &stations[receiver.0 as usize], carrier, time);
             }
         });
-        if let Some(passed) = passed {
+        if WATCHED {
             self.report_starts(id, passed);
         }
         self.now = now;
@@ -510,8 +508,6 @@ impl<U: Upper> Engine<U> {
         let number = front.number;
         loop {
             let Self { medium, stations, station_timers, ports, upper, tap, watch, log, is_unacknowledged, .. } = self;
-            let mut unwatched = None;
-            let watch = if WATCHED { watch } else { &mut unwatched };
             let (mut now, mut events) = (self.now, 0);
             let passage =
                 medium.follow_trailing(id, &mut front, bound, |transmission, link, time, heard, arrived, idle| {
@@ -524,7 +520,7 @@ impl<U: Upper> Engine<U> {
                     if *is_unacknowledged && !matches!(heard, ReceptionOutcome::Frame(_)) {
                         report_unheard(upper, ports, transmission, receiver, time);
                     }
-                    if let Some(watch) = watch {
+                    if WATCHED && let Some(watch) = watch {
                         watch.on_end(transmission, link, matches!(heard, ReceptionOutcome::Frame(_)));
                     }
                     let frame = &transmission.frame;
@@ -555,7 +551,7 @@ impl<U: Upper> Engine<U> {
                     if idle {
                         station.handle_idle(time);
                     }
-                    if let Some(watch) = watch {
+                    if WATCHED && let Some(watch) = watch {
                         let carrier = if idle { Carrier::Idle } else { Carrier::Unchanged };
                         watch.on_station(receiver, station, carrier, time);
                     }

@@ -164,7 +164,8 @@ impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
         replication.simulation().check().map_err(|error| ExecuteError::Imbalance { seed, error })?;
         capture.map_or(Ok(()), Capture::commit)?;
         let result = replication.finish(self.meter.end(mark));
-        recording.map_or(Ok(()), |recording| recording.commit(&result))?;
+        let end = Instant::START + self.job.scenario.duration;
+        recording.map_or(Ok(()), |recording| recording.commit(&result, end))?;
         Ok(Some(result))
     }
 

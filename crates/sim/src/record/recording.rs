@@ -86,12 +86,12 @@ impl<'a> Recording<'a> {
         outcome.map_err(|error| self.events.error(error))
     }
 
-    /// Completes all files after the run, which had this `result`, then gives them their names: `recording.json` last.
+    /// Completes all files after the run, which had this `result` and ended at `end`, then gives them their names: `recording.json`
+    /// last.
     ///
     /// # Errors
     /// The first file that could not be written.
-    pub fn commit(self, result: &RunResult) -> Result<(), OutputError> {
-        let end = Instant::START + self.scenario.duration;
+    pub fn commit(self, result: &RunResult, end: Instant) -> Result<(), OutputError> {
         let Some(recorder) = self.recorder.borrow_mut().take() else { return Ok(()) };
         let finished = recorder.finish(end).and_then(|(output, events, counts)| {
             output.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -102,7 +102,7 @@ impl<'a> Recording<'a> {
         let (series, samples) = series::samples(result);
         let (area, positions) = self.positions(end);
         let sizes = [samples.len(), positions.len()].map(|bytes| bytes / 24);
-        let description = self.description(&counts, events, sizes, area, &levels, series);
+        let description = self.description((&counts, events, sizes), end, area, &levels, series);
         let path = |name: &str| self.folder.0.join(name);
         let write = |(name, bytes): (&str, &[u8])| {
             let (part, mut file) = Part::create(&path(name))?;
@@ -176,9 +176,8 @@ impl<'a> Recording<'a> {
 
     fn description(
         &self,
-        counts: &[u64; Kind::ALL.len()],
-        events: u64,
-        [samples, positions]: [usize; 2],
+        (counts, events, [samples, positions]): (&[u64; Kind::ALL.len()], u64, [usize; 2]),
+        end: Instant,
         area: [f64; 4],
         levels: &[Level],
         series: Value,
@@ -202,7 +201,7 @@ impl<'a> Recording<'a> {
             "hopcast": env!("CARGO_PKG_VERSION"),
             "scenario": scenario.name,
             "seed": seed,
-            "duration_ns": scenario.duration.as_nanos(),
+            "duration_ns": end.as_nanos(),
             "nodes": node_names(scenario).zip(0..).map(node).collect::<Vec<_>>(),
             "area": area,
             "flows": scenario.flows.iter().map(flow).collect::<Vec<_>>(),
