@@ -151,11 +151,11 @@ MEAN = "b, mean"
 
 def _seeds(amount: Amount) -> tuple[int, ...]:
     """Other seeds than those with which the machines were tried."""
-    return amount.pick(quick=tuple(range(1201, 1205)), full=tuple(range(1201, 1231)))
+    return amount.pick(quick=tuple(range(2201, 2205)), full=tuple(range(2201, 2231)))
 
 
 def _capacity_seeds(amount: Amount) -> tuple[int, ...]:
-    return amount.pick(quick=(1201, 1202), full=tuple(range(1201, 1211)))
+    return amount.pick(quick=(2201, 2202), full=tuple(range(2201, 2211)))
 
 
 def _setup(amount: Amount) -> list[Parameter]:

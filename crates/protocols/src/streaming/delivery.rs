@@ -1,7 +1,8 @@
 //! Carries a clip from the device that has it to a display, packet by packet over a reserved path.
 //!
 //! The display says what has come, and up to where its buffer has room; the sender sends in order up to there, no faster than its pace,
-//! and repeats what a feedback shows as lost. So a stream takes its rate in the mean, and catches up at the pace.
+//! and repeats what a feedback shows as lost. So a stream takes its rate in the mean, and catches up at the pace. On a path that
+//! carries less than that, feedbacks clock the sender: no more is on its way than twice what the last ones brought.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -18,6 +19,8 @@ pub const EXPANSION: f64 = (20 + 8 + MEDIA_HEADER_LEN as u32 + PACKET) as f64 / 
 pub const FEEDBACK_INTERVAL: Duration = Duration::from_millis(100);
 /// Packets after the first missing one that may be on their way.
 const WINDOW: u32 = 1_024;
+/// Packets on their way that a sender may always have.
+const LEAST_ON_THE_WAY: u32 = 8;
 /// Time after which a packet that did not come before later ones is repeated.
 const REPEAT_AFTER: Duration = Duration::from_millis(200);
 /// Time after which a packet is repeated of which nothing is known.
@@ -65,6 +68,12 @@ pub struct Sender {
     sent: VecDeque<Option<Instant>>,
     lost: BTreeSet<u32>,
     limit: u32,
+    /// Packets of which nothing is known.
+    on_the_way: u32,
+    /// Most of them that may be.
+    window: u32,
+    /// Packets that the feedback before the last one brought.
+    brought: u32,
     free_at: Instant,
     /// Packets sent again.
     pub repeated: u64,
@@ -74,8 +83,19 @@ impl Sender {
     /// Sends nothing before the first feedback, and then up to `pace` times the rate of the clip.
     pub fn new(layout: Layout, pace: f64, now: Instant) -> Self {
         let interval = Duration::from_secs_f64(layout.time.as_secs_f64() / pace);
-        let (sent, lost) = (VecDeque::new(), BTreeSet::new());
-        Self { layout, interval, base: 0, sent, lost, limit: 0, free_at: now, repeated: 0 }
+        Self {
+            layout,
+            interval,
+            base: 0,
+            sent: VecDeque::new(),
+            lost: BTreeSet::new(),
+            limit: 0,
+            on_the_way: 0,
+            window: LEAST_ON_THE_WAY,
+            brought: 0,
+            free_at: now,
+            repeated: 0,
+        }
     }
 
     /// The display has all packets before `next` and those of `came` (a bit each, from `next` on), and wants those before `limit`.
@@ -86,7 +106,7 @@ impl Sender {
         }
         // One that takes over from another sender begins where the display is.
         let passed = (next - self.base).min(self.sent.len() as u32);
-        self.sent.drain(..passed as usize);
+        let mut brought = self.sent.drain(..passed as usize).flatten().count() as u32;
         self.base = next;
         self.lost = self.lost.split_off(&next);
         self.limit = limit.min(self.layout.packets);
@@ -95,7 +115,7 @@ impl Sender {
         for (place, sent) in self.sent.iter_mut().enumerate() {
             let number = next + place as u32;
             if has_come(place) {
-                *sent = None;
+                brought += u32::from(sent.take().is_some());
                 self.lost.remove(&number);
             } else if let Some(at) = *sent {
                 let patience = if last.is_some_and(|last| place < last) { REPEAT_AFTER } else { GIVE_UP_AFTER };
@@ -104,11 +124,14 @@ impl Sender {
                 }
             }
         }
+        let last_two = brought.max(core::mem::replace(&mut self.brought, brought));
+        self.window = 2 * last_two + LEAST_ON_THE_WAY;
+        self.on_the_way = self.sent.iter().flatten().count() as u32 - self.lost.len() as u32;
     }
 
     /// The packet to be sent now: each answer is another packet.
     pub fn poll_send(&mut self, now: Instant) -> Option<u32> {
-        if now < self.free_at {
+        if now < self.free_at || self.on_the_way >= self.window {
             return None;
         }
         let number = match self.lost.pop_first() {
@@ -123,18 +146,20 @@ impl Sender {
             None => return None,
         };
         self.sent[(number - self.base) as usize] = Some(now);
+        self.on_the_way += 1;
         self.free_at = now + self.interval;
         Some(number)
     }
 
     /// When the next packet is to be sent; `None`: not before a feedback.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        (!self.lost.is_empty() || self.has_new()).then_some(self.free_at)
+        let may_send = self.on_the_way < self.window && (!self.lost.is_empty() || self.has_new());
+        may_send.then_some(self.free_at)
     }
 
     fn has_new(&self) -> bool {
-        let on_their_way = self.sent.len() as u32;
-        on_their_way < WINDOW && self.base + on_their_way < self.limit
+        let sent = self.sent.len() as u32;
+        sent < WINDOW && self.base + sent < self.limit
     }
 }
 
@@ -273,6 +298,28 @@ mod tests {
         assert_eq!(sender.poll_send(millis(25)), Some(1));
         assert_eq!(sender.poll_send(millis(30)), Some(2));
         assert_eq!(sender.poll_timeout(), None, "the buffer has room for three");
+    }
+
+    /// Eight at first; then twice what a feedback has brought and eight more; a slow path holds the sender back.
+    #[test]
+    fn feedbacks_clock_a_sender() {
+        let mut sender = Sender::new(layout(), 100.0, millis(0));
+        let burst = |sender: &mut Sender, ms: u64| {
+            (0_u64..90)
+                .filter(|step| sender.poll_send(millis(ms) + Duration::from_micros(100) * *step).is_some())
+                .count()
+        };
+        sender.handle_feedback(0, 100, &[], millis(0));
+        assert_eq!((burst(&mut sender, 0), sender.poll_timeout()), (8, None));
+        sender.handle_feedback(8, 100, &[], millis(100));
+        assert_eq!(burst(&mut sender, 100), 24);
+        // Four of them in 100 ms, and again: sixteen may be on their way, and are.
+        sender.handle_feedback(12, 100, &[], millis(200));
+        sender.handle_feedback(16, 100, &[], millis(300));
+        assert_eq!(burst(&mut sender, 300), 0);
+        // All of them.
+        sender.handle_feedback(32, 100, &[], millis(400));
+        assert_eq!(burst(&mut sender, 400), 40);
     }
 
     #[test]

@@ -101,13 +101,14 @@ fn a_stream_of_k_hops_in_one_range_takes_k_times_the_airtime() {
     }
 }
 
-/// Half a second for answers, then a second of media at 1.5 times the rate: 2/3 s. Messages take milliseconds.
+/// Half a second for answers, then a second of media at 1.5 times the rate: 2/3 s. At first feedbacks clock the source: 8, 24 and 56
+/// packets in the first three intervals instead of 57 each take 0.146 s more. Messages take milliseconds.
 #[test]
 fn the_first_picture_comes_after_the_search_and_the_buffer() {
     let cloud = cloud(&homes(3, 20, "100 s", &one_each(3, "", "4 Mb/s", 100)));
     let [first, ..] = &cloud.streams[..] else { panic!("there was a request") };
     let start_up = first.start_up_s.unwrap();
-    assert!((1.16..1.20).contains(&start_up), "{start_up}");
+    assert!((1.30..1.34).contains(&start_up), "{start_up}");
     assert_eq!((first.hops, first.prefetch_s, first.source.as_deref()), (1, 1.0, Some("home0")));
     assert_eq!(first.predicted_stall, Some(0.0));
     assert_eq!(cloud.totals.start_up_median_s, Some(start_up));
@@ -172,8 +173,8 @@ fn what_is_on_the_air_are_messages_with_media_behind() {
         .collect();
     let media = messages.iter().filter(|(message, _)| matches!(message, Message::Media { .. }));
     let lengths: Vec<u32> = media.map(|&(_, length)| length).collect();
-    // The display begins 1.17 s after its request, so that at 35 s it has shown 3.83 s and buffers 1 to 1.2 s, in packets of 2.632 ms.
-    assert!((1_830..=1_915).contains(&lengths.len()), "{}", lengths.len());
+    // The display begins 1.31 s after its request, so that at 35 s it has shown 3.69 s and buffers 1 to 1.2 s, in packets of 2.632 ms.
+    assert!((1_780..=1_860).contains(&lengths.len()), "{}", lengths.len());
     assert!(lengths.iter().all(|&length| length == 20 + 8 + 16 + 1316));
     assert!(messages.iter().any(|(message, length)| *message == Message::Padding && *length == 1360));
     assert!(messages.iter().any(|(message, _)| matches!(message, Message::Confirm { .. })));
