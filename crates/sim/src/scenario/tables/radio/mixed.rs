@@ -74,7 +74,8 @@ impl Resolver<'_> {
             .filter(|&&standard| older(network, standard).is_some())
             .map(|standard| format!("\"{standard}\""))
             .collect();
-        let is_newer = older(Capability::new(standard, network.shape(), false), radio.standard).is_some();
+        let in_band = Shape { band: network.band(), ..Shape::of(standard) };
+        let is_newer = older(Capability::new(standard, Some(in_band), false), radio.standard).is_some();
         let (problem, expected) = if is_newer {
             (
                 format!(
