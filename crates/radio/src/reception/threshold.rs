@@ -173,7 +173,7 @@ impl Receiver {
 
     fn on_leading_cumulative(&mut self, model: &Threshold, arrival: Arrival, others: Power, tally: &mut Tally) {
         let audible = arrival.decodable && !self.transmitting && model.survives(arrival.power, others);
-        tally.collide(arrival.receiver, arrival.transmission, arrival.decodable && !audible);
+        tally.collide(arrival.receiver, arrival.transmission, arrival.decodable && arrival.is_whole && !audible);
         if let Some(lock) = &mut self.lock {
             if model.survives(lock.power, self.energy - lock.power) {
                 return;
@@ -184,7 +184,7 @@ impl Receiver {
             }
         }
         if audible {
-            self.lock = Some(Lock::new(arrival, false));
+            self.lock = Some(Lock::new(arrival, !arrival.is_whole));
         }
     }
 
@@ -204,7 +204,7 @@ impl Receiver {
                 survives
             }
             None => {
-                let damaged = self.transmitting || !arrival.decodable;
+                let damaged = self.transmitting || !(arrival.decodable && arrival.is_whole);
                 tally.collide(arrival.receiver, arrival.transmission, self.transmitting && arrival.decodable);
                 self.lock = Some(Lock::new(arrival, damaged));
                 false
