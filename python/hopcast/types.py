@@ -63,9 +63,21 @@ class FlowFec(TypedDict, total=False):
     source: int
 
 
-class Player(TypedDict, total=False):
-    """A media player at the receiving end, with a buffer; for `audio`, `cbr`, `video-trace`, and custom media."""
+class JitterBuffer(TypedDict, total=False):
+    """A jitter buffer for live media, which shows each frame at its time and waits for none; for `codec` too."""
 
+    delay: Quantity
+    kind: Literal["fixed", "adaptive"]
+    max_delay: Quantity
+    min_delay: Quantity
+
+
+class Player(TypedDict, total=False):
+    """A media player at the receiving end, with a buffer; for `audio`, `cbr`, `video-trace`, and custom media; with
+    a jitter buffer for `codec` too.
+    """
+
+    jitter_buffer: JitterBuffer
     resume_delay: Quantity
     start_up_delay: Quantity
 

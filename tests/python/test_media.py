@@ -214,3 +214,89 @@ def test_the_law_of_the_page_runs() -> None:
     flow = hopcast.run(with_law(law)).flows
     assert flow["goodput_bps"][0] > 700e3
     assert flow["lost_packets"][0] == 0
+
+
+CALL = """
+duration = "60 s"
+nodes = [{ name = "a", role = "wired" }, { name = "b", role = "wired" }]
+links = [{ between = ["a", "b"], rate = "10 Mb/s", delay = "20 ms", queue = { packets = 100 } }]
+
+[[flows]]
+name = "call"
+from = "a"
+to = "b"
+stop = "59 s"
+transport = { protocol = "rtp", congestion = "none" }
+application = { kind = "audio" }
+player = { jitter_buffer = { kind = "fixed", delay = "30 ms" } }
+"""
+
+
+def frames(overrides: list[str]) -> dict[str, Any]:
+    (flow,) = hopcast.run(hopcast.Scenario.from_toml(CALL, overrides=overrides)).json()["flows"]
+    return cast(dict[str, Any], flow)
+
+
+def test_frames_over_rtp_are_on_time_late_or_lost() -> None:
+    whole = frames([])
+    assert (whole["frames_on_time"], whole["frames_late"], whole["frames_lost"]) == (whole["sent_packets"], 0, 0)
+    assert (whole["hiccups"], whole["hiccup_time_s"]) == (0, 0.0)
+    # The wire's 20 ms and transmission, and the buffer's 30 ms.
+    assert whole["playout_delay_mean_s"] == pytest.approx(whole["delay_mean_s"] + 0.030, abs=1e-6)
+    # A frame of audio is a packet, so each packet that the wire loses is a frame, and stops the display for 20 ms.
+    some = frames(["links.0.loss=0.05"])
+    assert some["frames_lost"] == some["lost_packets"] > 50
+    assert some["frames_on_time"] == some["received_packets"]
+    assert some["hiccup_time_s"] == pytest.approx(0.02 * some["frames_lost"], abs=0.05)
+    # From 30 s on the wire is 50 ms slower, and the buffer covers 30: half of the frames are late, or all if it follows.
+    slower = 'links.0.delay=[["0 s", "20 ms"], ["30 s", "70 ms"]]'
+    late = frames([slower])
+    assert late["frames_late"] == pytest.approx(late["sent_packets"] * 29 / 59, rel=0.01)
+    follows = frames([slower, 'flows.call.player={ jitter_buffer = { kind = "adaptive" } }'])
+    assert 0 < follows["frames_late"] < 100
+
+
+@pytest.mark.parametrize("application", ['{ kind = "codec" }', '{ kind = "video-trace", file = "big-buck-bunny" }'])
+def test_films_and_encoders_have_frames_of_several_packets(application: str) -> None:
+    player = 'flows.call.player={ jitter_buffer = { kind = "adaptive" } }'
+    flow = frames([player, f"flows.call.application={application}", 'flows.call.transport.congestion="scream"'])
+    counts = [flow[name] for name in ("frames_on_time", "frames_late", "frames_lost")]
+    rate = 30 if "codec" in application else 25
+    assert sum(counts) == pytest.approx(59 * rate, rel=0.02)
+    assert flow["sent_packets"] > sum(counts)
+    assert counts[0] > 0.95 * sum(counts)
+    assert flow["delay_p5_s"] <= flow["delay_p50_s"] <= flow["delay_p95_s"] <= flow["delay_p99_s"]
+
+
+def test_a_jitter_buffer_refuses_what_has_no_effect() -> None:
+    for override, named in (
+        ("flows.call.player.start_up_delay=1", "flows.call.player.start_up_delay"),
+        ('flows.call.application={ kind = "bulk" }', "flows.call.player"),
+        (
+            'flows.call.player={ jitter_buffer = { kind = "adaptive", min_delay = "3 s" } }',
+            "flows.call.player.jitter_buffer.max_delay",
+        ),
+    ):
+        with pytest.raises(hopcast.ScenarioError) as refused:
+            hopcast.Scenario.from_toml(CALL, overrides=[override])
+        assert named in refused.value.field or "flows.0" in refused.value.field, override
+
+
+def test_results_show_the_states_of_adtfrc_over_rtp() -> None:
+    def states(overrides: list[str]) -> list[str | None]:
+        series = hopcast.run(hopcast.Scenario.from_toml(CALL, overrides=overrides)).series
+        for measured in ("plr", "stt_packets_per_s", "idd_s", "loss_event_rate"):
+            assert series[measured].drop_nulls().len() > 0, measured
+        return cast(list[str | None], series["state"].to_list())
+
+    over_rtp = 'flows.call.transport.congestion="adtfrc"'
+    # The wire is cut at 30 s. Half of the intervals follow, and all of them but the first see it, as over DCCP.
+    cut = 'links.0.loss=[["0 s", 0], ["30 s", 1]]'
+    ours = states([over_rtp, cut])
+    theirs = states(['flows.call.transport={ protocol = "adtfrc" }', cut])
+    assert ours[:280] == theirs[:280] == ["normal"] * 280
+    assert ours[320:] == theirs[320:] == ["disconnection"] * 280
+    # Without a cut, losses at random are errors of the channel.
+    encoder = 'flows.call.application={ kind = "codec", max_rate = "5 Mb/s" }'
+    random = states([over_rtp, encoder, "links.0.loss=0.05"])
+    assert random.count("channel_error") > 10 * max(1, random.count("congestion"))

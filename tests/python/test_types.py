@@ -26,6 +26,7 @@ TABLES = {
     "flows.transport": types.Transport,
     "flows.application": types.Application,
     "flows.player": types.Player,
+    "flows.player.jitter_buffer": types.JitterBuffer,
     "emulation": types.Emulation,
     "emulation.programs": types.Program,
 }

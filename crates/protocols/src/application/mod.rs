@@ -5,7 +5,8 @@
 //! Data with a deadline has an expiry time ([`Application::expires`]), which goes with the packet. An application that
 //! answers another one is told what arrives from it ([`Application::handle_received`]).
 //!
-//! At the other end, a [`Player`] turns arriving media into a display, and counts its stops.
+//! At the other end, a [`Player`] turns arriving media into a display, and counts its stops. A [`JitterBuffer`] does so for live media,
+//! which waits for nothing.
 
 mod adu;
 mod audio;
@@ -13,6 +14,7 @@ mod cbr;
 mod codec;
 mod file;
 mod game;
+mod jitter_buffer;
 mod media;
 mod player;
 mod relay;
@@ -24,6 +26,7 @@ pub use cbr::CbrSource;
 pub use codec::{CodecConfig, CodecModel, CodecSource, Ladder};
 pub use file::FileSource;
 pub use game::{GameDirection, GameModel, GameSource};
+pub use jitter_buffer::{JitterBuffer, JitterBufferConfig, JitterBufferReport};
 pub use media::MediaSource;
 pub use player::{Player, PlayerConfig, PlayerReport};
 pub use relay::Relay;

@@ -57,7 +57,7 @@ impl PathState {
 pub struct RateControl {
     /// The allowed rate in bits of payload per second; of media over RTP the target rate.
     pub rate: f64,
-    /// Loss events per packet, as of the last feedback; `None` over RTP.
+    /// Loss events per packet, as of the last feedback; `None` of other congestion controls of media.
     pub loss_event_rate: Option<f64>,
     /// Round-trip time; zero before the first measurement.
     pub rtt: Duration,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hopcast_protocols::application::{self, PlayerConfig};
+use hopcast_protocols::application::{self, JitterBufferConfig, PlayerConfig};
 use hopcast_protocols::arp;
 use hopcast_protocols::fec;
 use hopcast_protocols::random::{Purpose, Stream};
@@ -450,7 +450,7 @@ pub struct Flow {
     /// Forward error correction.
     pub fec: Option<fec::Config>,
     /// Media player at the sink.
-    pub player: Option<PlayerConfig>,
+    pub player: Option<Player>,
     /// Index of the flow of whose arrivals hopcast tells this flow's application. That flow ends where this one starts.
     pub listens_to: Option<usize>,
 }
@@ -460,6 +460,15 @@ impl Flow {
     pub fn stops(&self) -> impl Iterator<Item = NodeId> + '_ {
         [self.from].into_iter().chain(self.via.iter().copied()).chain([self.to])
     }
+}
+
+/// Media player at the sink of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Player {
+    /// One that waits for media when its buffer is empty.
+    Waiting(PlayerConfig),
+    /// One with a jitter buffer, which waits for nothing.
+    Live(JitterBufferConfig),
 }
 
 /// Transport protocol of a flow.

@@ -11,7 +11,7 @@ use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
 use crate::network::Network;
 use crate::paths::Paths;
 use crate::scenario::ScenarioError;
-use crate::scenario::model::{Dccp, Flow, Group, Relay, Routing, Scenario, Transport};
+use crate::scenario::model::{self, Dccp, Flow, Group, Relay, Routing, Scenario, Transport};
 use crate::scenario::quantity::Time;
 use crate::topology::USABLE_LOSS;
 use flows::FlowSetup;
@@ -238,12 +238,17 @@ pub(crate) fn machines(
         start: flow.start,
         stop: flow.stop,
         end,
-        player: flow.player.and_then(|config| {
-            Some(PlayerSpec { config, timeline: flows::application(flow, FlowId(id), seed).timeline()? })
+        player: flow.player.and_then(|player| match player {
+            model::Player::Waiting(config) => {
+                let timeline = flows::application(flow, FlowId(id), seed).timeline()?;
+                Some(PlayerSpec::Waiting { config, timeline })
+            }
+            model::Player::Live(config) => Some(PlayerSpec::Live(config)),
         }),
         // Over several connections nobody could say which of them lost a packet.
         is_monitored: is_adtfrc(flow) && path.legs.len() == 1,
         is_protected: flow.fec.is_some(),
+        is_media: matches!(flow.transport, Transport::Rtp(_)),
     };
     let specs = scenario.flows.iter().zip(&paths).zip(0..).map(spec);
     let flows = FlowTable::new(specs);

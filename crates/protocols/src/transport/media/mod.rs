@@ -23,6 +23,7 @@ use core::fmt;
 
 pub use hopcast_wire::ecn::Ecn;
 
+use super::adtfrc;
 use crate::time::{Duration, Instant};
 
 /// A congestion control of media.
@@ -70,9 +71,25 @@ pub trait MediaCongestionControl: fmt::Debug + Send {
         Ecn::NotEct
     }
 
+    /// What TFRC and ADTFRC know of the path; `None` of other controllers.
+    fn path(&self) -> Option<PathReport<'_>> {
+        None
+    }
+
     /// Shows what the controller knows, a name and a value each, for series and tests. Names are `snake_case`, and end in their
     /// unit: `_bps`, `_s`, `_bytes`, or none for a number without one.
     fn metrics(&self, show: &mut dyn FnMut(&'static str, f64));
+}
+
+/// What TFRC and ADTFRC know of the path.
+#[derive(Clone, Copy, Debug)]
+pub struct PathReport<'a> {
+    /// Loss events per packet, as of the last report.
+    pub loss_event_rate: f64,
+    /// ADTFRC's sender; `None` of TFRC.
+    pub sender: Option<&'a adtfrc::Sender>,
+    /// What ADTFRC measured at the latest arrival that a report told.
+    pub sample: Option<&'a adtfrc::Sample>,
 }
 
 /// A packet that left.

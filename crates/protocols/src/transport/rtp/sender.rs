@@ -9,7 +9,7 @@ use hopcast_wire::rtp::{self, Contributors, Extension, Repr, extension};
 use super::history::History;
 use super::{Config, Format, Packet, Payload, clock, report, unwrap};
 use crate::time::{Duration, Instant};
-use crate::transport::media::{Feedback, Frame, MediaCongestionControl, Probe};
+use crate::transport::media::{Feedback, Frame, MediaCongestionControl, PathReport, Probe};
 
 /// UDP and IP.
 const BELOW_RTP: u32 = 8 + 20;
@@ -196,6 +196,11 @@ impl Sender {
     /// The target rate in b/s, headers not counted.
     pub fn target_rate(&self) -> u64 {
         self.control.target_rate()
+    }
+
+    /// What TFRC and ADTFRC know of the path; `None` of other congestion controls.
+    pub fn path(&self) -> Option<PathReport<'_>> {
+        self.control.path()
     }
 
     /// The latest round trip, without the time for which the report was held back, as far as its format tells that.

@@ -7,7 +7,7 @@ use super::{Connect, Owner, SocketEvent, SocketId, Step, Unit, count_refused};
 use crate::host::packet::{Body, Expiry, Packet, Tag};
 use crate::host::{Context, Endpoint, Slot, Stack, count_host_drop};
 use crate::id::FlowId;
-use crate::metrics::{DropCause, RateControl};
+use crate::metrics::{DropCause, PathState, RateControl};
 use crate::registry::MediaCongestion;
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::Payload;
@@ -140,7 +140,13 @@ impl Stack {
         socket.remote.get_or_insert(from);
         match &mut socket.end {
             // The other end is hopcast's as well, so its reports are right.
-            End::Sender(sender, _) => drop(sender.handle_report(&packet.header, cx.now)),
+            End::Sender(sender, _) => {
+                let is_news = sender.handle_report(&packet.header, cx.now).is_ok();
+                let sample = sender.path().and_then(|path| path.sample).filter(|_| is_news && socket.is_first);
+                if let Some(sample) = sample {
+                    cx.flows[socket.owner.flow].handle_path_sample(sample, cx.now);
+                }
+            }
             End::Receiver(receiver, unread) if !rtcp::is_control(&packet.header) => {
                 let octets = packet.payload.len;
                 let has_room = unread.has_room(octets, capacity);
@@ -196,7 +202,11 @@ impl Stack {
                     End::Sender(sender, _) => {
                         if socket.is_first {
                             let (rate, rtt) = (sender.target_rate() as f64, sender.rtt().unwrap_or_default());
-                            let control = RateControl { rate, loss_event_rate: None, rtt, state: None };
+                            let path = sender.path();
+                            let loss_event_rate = path.map(|path| path.loss_event_rate);
+                            let adtfrc = path.and_then(|path| path.sender);
+                            let state = adtfrc.map(|sender| PathState::of_sender(sender.is_probing(), sender.states()));
+                            let control = RateControl { rate, loss_event_rate, rtt, state };
                             cx.flows[socket.owner.flow].handle_rate_control(control, cx.now);
                         }
                         sender.poll_timeout()

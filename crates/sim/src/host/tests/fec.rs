@@ -22,6 +22,7 @@ fn protected(count: u32, socket_buffer: u32, source: Box<dyn Writes>, stop: Opti
         player: None,
         is_monitored: false,
         is_protected: true,
+        is_media: false,
     }]);
     let port = bench.hosts[count as usize - 1].add_udp_sink(FLOW, Some(&BLOCK));
     bench.hosts[0].add_udp_source(FLOW, source, stop, Endpoint { node: NodeId(count - 1), port }, Some(&BLOCK));

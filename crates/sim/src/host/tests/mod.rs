@@ -66,6 +66,7 @@ impl Bench {
                 player: None,
                 is_monitored: false,
                 is_protected: false,
+                is_media: false,
             }]),
             pool: SduPool::default(),
             now: at(0),
@@ -281,6 +282,7 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
         player: None,
         is_monitored: false,
         is_protected: false,
+        is_media: false,
     };
     let mut bench = Bench::new(2, 100_000);
     bench.hosts[0].stack.config.interfaces[0].queue_packets = 12;

@@ -3,7 +3,8 @@
 use std::fs;
 
 use hopcast_protocols::application::{
-    AduSource, Application as Writes, FileSource, GameDirection, GameModel, GameSource, PlayerConfig,
+    AduSource, Application as Writes, FileSource, GameDirection, GameModel, GameSource, JitterBufferConfig,
+    PlayerConfig,
 };
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
@@ -430,9 +431,20 @@ fn games_files_and_players_are_read() {
     let player = |set: &[&str]| load(SMALL, set).scenario.flows[0].player;
     let second = Duration::from_secs(1);
     assert_eq!(player(&[]), None);
-    assert_eq!(player(&["flows.f.player={}"]), Some(PlayerConfig { start_up: second, resume: second }));
-    let config = PlayerConfig { start_up: second * 5, resume: second * 2 };
+    assert_eq!(
+        player(&["flows.f.player={}"]),
+        Some(Player::Waiting(PlayerConfig { start_up: second, resume: second }))
+    );
+    let config = Player::Waiting(PlayerConfig { start_up: second * 5, resume: second * 2 });
     assert_eq!(player(&[r#"flows.f.player={ start_up_delay = "5 s", resume_delay = "2 s" }"#]), Some(config));
+    let ms = Duration::from_millis;
+    let live = |set: &str| player(&[&format!("flows.f.player={{ jitter_buffer = {{ {set} }} }}")]);
+    let fixed = |delay| Some(Player::Live(JitterBufferConfig::Fixed { delay: ms(delay) }));
+    assert_eq!([live(r#"kind = "fixed""#), live(r#"kind = "fixed", delay = "40 ms""#)], [fixed(100), fixed(40)]);
+    let adaptive =
+        |min, max| Some(Player::Live(JitterBufferConfig::Adaptive { min_delay: ms(min), max_delay: ms(max) }));
+    assert_eq!(live(r#"kind = "adaptive""#), adaptive(0, 2_000));
+    assert_eq!(live(r#"kind = "adaptive", min_delay = "20 ms", max_delay = "1 s""#), adaptive(20, 1_000));
 }
 
 #[test]

@@ -12,8 +12,8 @@
 mod tests;
 
 use super::super::dccp::{self, Expired, HalfReceiver, HalfSender, NetworkState};
-use super::super::tfrc;
-use super::{Arrival, Feedback, Frame, MediaCongestionControl, PacketResult, Probe, SentPacket, Source};
+use super::super::{adtfrc, tfrc};
+use super::{Arrival, Feedback, Frame, MediaCongestionControl, PacketResult, PathReport, Probe, SentPacket, Source};
 use crate::rounding::nearest;
 use crate::time::{Duration, Instant};
 
@@ -172,6 +172,14 @@ impl MediaCongestionControl for Tfrc {
         core::mem::take(&mut self.is_probe_due).then(|| {
             self.probes += 1;
             Probe { id: self.probes, rate: self.pacing_rate().unwrap_or(1), packets: 1, bytes: 0 }
+        })
+    }
+
+    fn path(&self) -> Option<PathReport<'_>> {
+        Some(PathReport {
+            loss_event_rate: self.sender.tfrc().loss_event_rate(),
+            sender: self.sender.adtfrc(),
+            sample: self.receiver.adtfrc().and_then(adtfrc::Receiver::sample),
         })
     }
 

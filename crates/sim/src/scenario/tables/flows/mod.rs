@@ -60,7 +60,8 @@ pub(super) struct Flow {
     fec: Option<Fec>,
     /// Data that the application sends.
     application: application::Kinds,
-    /// A media player at the receiving end, with a buffer; for `audio`, `cbr`, `video-trace`, and custom media.
+    /// A media player at the receiving end, with a buffer; for `audio`, `cbr`, `video-trace`, and custom
+    /// media; with a jitter buffer for `codec` too.
     #[schemars(extend("x-default" = nothing("none", "")))]
     player: Option<Player>,
     /// Name of a flow that ends where this one starts. hopcast tells the application what arrives on that flow, so that
