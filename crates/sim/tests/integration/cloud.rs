@@ -75,9 +75,10 @@ fn as_many_streams_are_admitted_as_fit_into_the_airtime_of_80211a() {
     }
     // 25 Mb/s by name are six times 4.
     assert_eq!(cloud(&text("hops")).totals.admitted, 6);
-    // Eight need 8/7 of the time.
+    // Eight need 1.135 of the time: each stands still for up to 8.1 s, and less while not all of them run.
     let all = cloud(&text("all")).totals;
-    assert!(all.admitted == 8 && all.completed_without_hiccup == 0 && all.hiccups > 100, "{all:?}");
+    assert_eq!((all.admitted, all.completed_without_hiccup), (8, 0));
+    assert!((40.0..65.0).contains(&all.stalled_s), "{all:?}");
 }
 
 #[test]
