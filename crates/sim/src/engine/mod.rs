@@ -243,13 +243,6 @@ pub trait Watch<P: Payload> {
     fn on_queued(&mut self, port: Port, receiver: Option<StationId>, packet: &P, queued: usize, now: Instant);
 }
 
-/// The edge of a frame that is followed.
-#[derive(Clone, Copy)]
-enum Walk {
-    Leading,
-    Trailing,
-}
-
 /// A run: hosts with stations on a medium, and wires.
 pub struct Engine<U: Upper> {
     now: Instant,
@@ -356,13 +349,13 @@ impl<U: Upper> Engine<U> {
             }
             // In the order of the ranks.
             if trailing == first {
-                self.walk(Walk::Trailing, after_end);
+                self.walk_trailing(after_end);
             } else if station == first {
                 self.run_station_timer(first);
             } else if host == first {
                 self.run_host_timer(first);
             } else {
-                self.walk(Walk::Leading, after_end);
+                self.walk_leading(after_end);
             }
         }
         self.now = self.now.max(end);
@@ -451,24 +444,13 @@ impl<U: Upper> Engine<U> {
         self.trailing.bound(number).min(just_after(timers.min(self.leading.first())))
     }
 
-    /// Follows a frame's edge. The watched form is apart, so that a run that nothing watches pays nothing at each receiver.
-    #[inline(always)]
-    fn walk(&mut self, edge: Walk, after_end: Instant) {
-        match (edge, self.watch.is_some()) {
-            (Walk::Leading, false) => self.walk_leading::<false>(after_end),
-            (Walk::Trailing, false) => self.walk_trailing::<false>(after_end),
-            (Walk::Leading, true) => self.walk_leading::<true>(after_end),
-            (Walk::Trailing, true) => self.walk_trailing::<true>(after_end),
-        }
-    }
-
     /// Follows a frame's start from receiver to receiver for as long as nothing else comes first. A medium that turns busy makes
     /// no timer earlier, so that the bound stands.
-    fn walk_leading<const WATCHED: bool>(&mut self, after_end: Instant) {
+    fn walk_leading(&mut self, after_end: Instant) {
         let id = self.leading.pop();
         let Transmission { frame: Frame { vector, airtime, .. }, number, .. } = *self.medium.transmission(id);
         let bound = self.leading_bound(number).min(after_end);
-        let passed = if WATCHED { self.medium.passed(id) } else { 0 };
+        let passed = self.watch.as_ref().map(|_| self.medium.passed(id));
         let Self { medium, stations, station_timers, log, watch, .. } = self;
         let (mut now, mut events) = (self.now, 0);
         let next = medium.follow_leading(id, bound, |receiver, time, onset| {
@@ -482,12 +464,12 @@ impl<U: Upper> Engine<U> {
                 LeadingEdge::Busy => turn_busy(stations, station_timers, receiver, time),
                 LeadingEdge::Overcome => stations[receiver.0 as usize].handle_overcome(vector, airtime, time),
             }
-            if WATCHED && let Some(watch) = watch {
+            if let Some(watch) = watch {
                 let carrier = if onset == LeadingEdge::Busy { Carrier::Busy } else { Carrier::Unchanged };
                 watch.on_station(receiver, &stations[receiver.0 as usize], carrier, time);
             }
         });
-        if WATCHED {
+        if let Some(passed) = passed {
             self.report_starts(id, passed);
         }
         self.now = now;
@@ -499,7 +481,7 @@ impl<U: Upper> Engine<U> {
 
     /// Follows a frame's end from receiver to receiver for as long as nothing else comes first. What a receiver wants to do now
     /// may come before the next receiver.
-    fn walk_trailing<const WATCHED: bool>(&mut self, after_end: Instant) {
+    fn walk_trailing(&mut self, after_end: Instant) {
         let id = self.trailing.pop();
         let mut front = self.medium.trailing(id);
         if self.stations.len() > CACHED_STATIONS && self.medium.is_broadcast(id) {
@@ -521,7 +503,7 @@ impl<U: Upper> Engine<U> {
                     if *is_unacknowledged && !matches!(heard, ReceptionOutcome::Frame(_)) {
                         report_unheard(upper, ports, transmission, receiver, time);
                     }
-                    if WATCHED && let Some(watch) = watch {
+                    if let Some(watch) = watch {
                         watch.on_end(transmission, link, matches!(heard, ReceptionOutcome::Frame(_)));
                     }
                     let frame = &transmission.frame;
@@ -552,7 +534,7 @@ impl<U: Upper> Engine<U> {
                     if idle {
                         station.handle_idle(time);
                     }
-                    if WATCHED && let Some(watch) = watch {
+                    if let Some(watch) = watch {
                         let carrier = if idle { Carrier::Idle } else { Carrier::Unchanged };
                         watch.on_station(receiver, station, carrier, time);
                     }
@@ -565,9 +547,7 @@ impl<U: Upper> Engine<U> {
                 });
             self.now = now;
             self.events += events;
-            if WATCHED {
-                self.report_collisions();
-            }
+            self.report_collisions();
             match passage {
                 EdgeProgress::Over => break,
                 EdgeProgress::Later(time) => {
