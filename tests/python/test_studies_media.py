@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
 
 import hopcast
-from hopcast.lab.experiment import Amount
-from hopcast_papers import media_suite
+from conftest import ROOT
+from hopcast.lab import run_experiments
+from hopcast.lab.experiment import Amount, Table
+from hopcast_papers import EXPERIMENTS, media_suite
 from hopcast_papers.media_suite import BIN, CONTROLS, MAX_RATE, TESTS, Load, available, jain, media, observe, places
 
 QUICK = Amount("quick")
@@ -56,3 +59,20 @@ def test_bins_hold_what_flows_received() -> None:
     # Beyond the way of 50 ms and the least packet's transmission.
     assert all(0.050 < delay < 1.0 for delay in bins["delay"])
     assert media_suite.utilisation(load, load.flows, document) < 20.0
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_cases_measure() -> None:
+    page = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^\| V1 \| variable capacity \| (.*) \|$", page, re.MULTILINE)
+    table = Table(run_experiments([EXPERIMENTS["V1"]], QUICK, threads=2).rows)
+
+    def told(control: str) -> str:
+        names = ("utilisation", "queueing delay, 95 %", "frames late or lost")
+        share, delay, frames = (table[control, name].measured for name in names)
+        return f"{share:.0f} %, {delay:.0f}, {frames:.1f}"
+
+    assert line.split(" | ") == [told(control) for control in CONTROLS]
+    # A figure with a row for each control: its rate and its delay.
+    (found,) = EXPERIMENTS["V1"].figures(table)
+    assert len(found[1].axes) == 2 * len(CONTROLS)
