@@ -1,4 +1,4 @@
-"""The experiments of five papers, and of other people's measurements, repeated with hopcast.
+"""The experiments of five papers, of other people's measurements, and of two RFCs, repeated with hopcast.
 
 `hopcast study` finds them by the entry point of this package. One module or folder has one paper:
 
@@ -7,14 +7,15 @@
 * `adtfrc` (M): rate control that identifies the state of the network;
 * `strings_and_meshes` (P): voice and TCP over strings and meshes with errors;
 * `wireless_house` (W): TCP, a film and a game behind one access point;
-* `measured_networks` (R): measurements of others, which hopcast may not contain.
+* `measured_networks` (R): measurements of others, which hopcast may not contain;
+* `media_suite` (V): the test cases of RFC 8867 and RFC 8869 for congestion control of media.
 """
 
 from __future__ import annotations
 
 from hopcast.lab.experiment import Experiment
 from hopcast.lab.installed import Collection
-from hopcast_papers import adtfrc, adtfrc_live, wireless_house
+from hopcast_papers import adtfrc, adtfrc_live, media_suite, wireless_house
 from hopcast_papers.aodv_testbed import hop, live, routes
 from hopcast_papers.h2o import cards, distance, exposed, streams, turbo, unfairness, waits
 from hopcast_papers.measured_networks import orbit_frames, tfa_chain, tfa_links
@@ -43,6 +44,7 @@ MODULES = (
     tfa_chain,
     tfa_links,
     orbit_frames,
+    media_suite,
 )
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment

@@ -30,7 +30,7 @@ from hopcast.lab.rows import (
     value,
 )
 from hopcast.numbers import significant
-from hopcast_papers import EXPERIMENTS, adtfrc, adtfrc_live, real_hosts
+from hopcast_papers import EXPERIMENTS, adtfrc, adtfrc_live, media_suite, real_hosts
 from hopcast_papers import wireless_house as house
 from hopcast_papers.aodv_testbed import capture as testbed_capture
 from hopcast_papers.aodv_testbed import live
@@ -317,6 +317,20 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
     return {"flows": flows, "nodes": nodes}
 
 
+def of_media(case: Case, draw: random.Random) -> dict[str, Any]:
+    """The flows of a case of media, with the fields that they alone have, and their rates over time."""
+    end = ".transport.protocol"
+    keys = [key for key, _, _ in case.scenario.explain() if key.startswith("flows.") and key.endswith(end)]
+    names = [key.removeprefix("flows.").removesuffix(end).strip('"') for key in keys]
+    counts = {"sent_packets": 1000, "lost_packets": 7, "received_bytes": 993_000, "goodput_bps": 1e5}
+    frames = {"frames_on_time": 300, "frames_late": 2, "frames_lost": 1, "hiccup_time_s": 0.4, "played_s": 9.0}
+    delays = {"delay_p50_s": 0.06, "delay_p95_s": 0.2, "delay_p99_s": 0.3}
+    flows: list[dict[str, Any]] = [{"name": name, **counts, **frames, **delays} for name in names]
+    steps = math.ceil(case.scenario.duration_s / media_suite.BIN)
+    rates = {kind: [draw.uniform(0.5, 1.0) for _ in range(steps)] for kind in ("rate", "delay")}
+    return {"flows": flows, "bins": dict.fromkeys(names, rates)}
+
+
 STATES = ("normal", "congestion", "route_change", "channel_error", "disconnection")
 
 
@@ -341,6 +355,8 @@ def observed(case: Case, seed: int) -> dict[str, Any]:
         return {"source": {"pause_s": draw.uniform(0.01, 0.02), "burst": draw.uniform(1.0, 4.0)}}
     if case.observe is orbit_frames.observe:
         return {"frames": {metric: draw.uniform(1.0, 50.0) for metric in orbit_frames.UNITS}}
+    if case.observe is media_suite.observe:
+        return of_media(case, draw)
     if case.observe is not house.observe:
         return {}
     times = [house.FTP + 0.25 * (step + 1) for step in range(4 * (house.END - house.FTP))]
