@@ -8,7 +8,7 @@ use std::time::Duration;
 use hopcast_sim::capture::Names;
 use hopcast_sim::execute::{Control, ExecuteError, Job, Outcome, execute};
 use hopcast_sim::record::remove_others;
-use hopcast_sim::results::{OutputError, RunResult, check_folder, write_tables};
+use hopcast_sim::results::{OutputError, RunResult, prepare_folder, write_tables};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
@@ -44,7 +44,7 @@ pub(crate) fn run(
 ) -> PyResult<Vec<PyRunResult>> {
     if let Some(folder) = &out {
         let names = captures(scenario, &seeds, seeds.len(), pcap);
-        py.detach(|| check_folder(folder, |name| names.contains(name))).map_err(|error| output_error(&error))?;
+        py.detach(|| prepare_folder(folder, |name| names.contains(name))).map_err(|error| output_error(&error))?;
     }
     let wanted = seeds.len();
     let total = scenario.loaded.scenario.duration.as_secs_f64() * seeds.len() as f64;

@@ -178,7 +178,7 @@ impl Command {
         fs::create_dir_all(folder)
             .map_err(|error| problem(format!("{}: can't be written: {}", folder.display(), cause(&error))))?;
         let names = self.captures(scenario);
-        results::check_folder(folder, |name| names.contains(name)).map_err(|error| problem(error.to_string()))
+        results::prepare_folder(folder, |name| names.contains(name)).map_err(|error| problem(error.to_string()))
     }
 
     /// The names of the captures.

@@ -32,6 +32,7 @@ use crate::output;
 use crate::platform::netlink::Netlink;
 use crate::serve::Server;
 use hopcast_sim::io_error::cause;
+use nix::unistd::geteuid;
 
 /// Route on real interfaces.
 ///
@@ -98,7 +99,20 @@ fn clean() -> Result<(), Failure> {
 /// Makes this the only router in the network namespace.
 fn listen() -> Result<Server, Failure> {
     UnixListener::bind_addr(&status::socket()).and_then(Server::local).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => Failure::Run("a hopcast node runs in this network namespace already".into()),
+        std::io::ErrorKind::AddrInUse => Failure::Run(match status::holder() {
+            Some((user, _)) if user == 0 || user == geteuid().as_raw() => {
+                "a hopcast node runs in this network namespace already".into()
+            }
+            Some((user, process)) => format!(
+                "process {process} of user {user} holds the router's socket, @hopcast-node, in this network namespace; \
+                 if it is not your router, end it"
+            ),
+            None => {
+                "a program that doesn't listen holds the router's socket, @hopcast-node, in this network namespace; \
+                     ss --unix --all --processes shows it"
+                    .into()
+            }
+        }),
         _ => failure("listen on the local socket", &error),
     })
 }

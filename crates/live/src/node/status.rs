@@ -8,6 +8,7 @@ use std::os::unix::net::{SocketAddr, UnixStream};
 use std::time::Duration;
 
 use hopcast_sim::results::dictionary::described;
+use nix::sys::socket::{getsockopt, sockopt};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -154,6 +155,13 @@ pub(super) fn ask() -> io::Result<Option<Value>> {
     let mut octets = Vec::new();
     stream.take(MAX_ANSWER).read_to_end(&mut octets)?;
     Ok(Some(serde_json::from_slice(&octets)?))
+}
+
+/// User and process that hold the name of the socket; `None` if they don't listen there.
+pub(super) fn holder() -> Option<(u32, i32)> {
+    let stream = UnixStream::connect_addr(&socket()).ok()?;
+    let credentials = getsockopt(&stream, sockopt::PeerCredentials).ok()?;
+    Some((credentials.uid(), credentials.pid()))
 }
 
 /// The state in lines for people.

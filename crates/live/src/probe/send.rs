@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use hopcast_sim::io_error::cause;
-use hopcast_sim::results::check_folder;
+use hopcast_sim::results::prepare_folder;
 use hopcast_sim::scenario::quantity::Dimension;
 use serde_json::{Value, json};
 
@@ -185,7 +185,7 @@ fn folders<'a>(arguments: &Arguments, plan: &'a Plan) -> Result<Vec<(&'a Case, P
         fs::create_dir_all(&folder).map_err(system)?;
         let attempt = folder.join(format!(".hopcast.{}.part", std::process::id()));
         fs::File::create(&attempt).and_then(|_| fs::remove_file(&attempt)).map_err(system)?;
-        check_folder(&folder, |_| false).map_err(|error| Failure::Input(error.to_string()))?;
+        prepare_folder(&folder, |_| false).map_err(|error| Failure::Input(error.to_string()))?;
         folders.push((case, folder));
     }
     Ok(folders)

@@ -375,6 +375,31 @@ fn where_no_router_ran_there_is_nothing_to_clean_and_the_first_one_speaks_at_onc
 }
 
 /// The kernel gives the number of a namespace that is gone to the next one.
+/// Any user may bind the name first. The router can't start then, and says whose fault it is.
+#[test]
+fn a_user_who_holds_the_name_of_the_socket_is_named() {
+    if !is_available() || !has_program("python3") {
+        return;
+    }
+    let net = Net::new("squat", 1, Shape::Line);
+    let script = "import os, socket, sys\nos.setgid(65534)\nos.setuid(65534)\ns = socket.socket(socket.AF_UNIX)\ns.bind('\\0hopcast-node')\ns.listen()\n\
+                  print('bound', flush=True)\nsys.stdin.read()";
+    let mut squatter = net.inside(0, || {
+        let mut command = Command::new("python3");
+        command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts")
+    });
+    let mut line = String::new();
+    let said = squatter.stdout.take().expect("it is piped");
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(said), &mut line).expect("it can be read");
+    assert_eq!(line, "bound\n");
+    let refused = net.run(0, &["--interface", "lo", "--address", "127.0.0.1", "--network", "127.0.0.0/8"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let expected = format!("process {} of user 65534 holds the router's socket", squatter.id());
+    assert!(refused.status.code() == Some(1) && said.contains(&expected), "{said}");
+    drop(squatter.stdin.take());
+    squatter.wait().expect("it ends");
+}
+
 #[test]
 fn what_a_router_left_counts_in_its_own_namespace_alone() {
     if !is_available() {

@@ -14,7 +14,7 @@ pub use cloud::{CloudRecord, CloudTotals, OutcomeName, Reason, StreamRecord, str
 pub use conversation::{ConversationRecord, ConversationRecords, RtpRecord};
 pub use conversation::{conversation_series_table, conversation_table, rtp_table};
 pub use cost::{Cost, Meter, Spent};
-pub use output::{OutputError, check_folder, write_tables, write_text};
+pub use output::{OutputError, prepare_folder, write_tables, write_text};
 pub use record::{Drops, FlowRecord, NodeRecord, Provenance, RadioRecord, Totals};
 pub(crate) use record::{node_names, protocol};
 pub use replication::Replication;

@@ -54,21 +54,30 @@ const TABLES_OF_CLOUDS: [(&str, Rows); 1] = [("streams.parquet", stream_table)];
 /// The object of a run, next to the tables.
 const OBJECT: &str = "run.json";
 
-/// Looks in `folder`, which must exist, for subfolders with the names of a run's files: the tables, the object, and
-/// further names that `is_written` accepts.
+/// Prepares `folder`, which must exist, for a run's files: the tables, the object, and further names that `is_written`
+/// accepts. Unfinished files that killed processes have left under these names are removed.
 ///
 /// # Errors
-/// The first of them, or an unreadable `folder`.
-pub fn check_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<(), OutputError> {
+/// The first subfolder with one of these names, or an unreadable `folder`.
+pub fn prepare_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<(), OutputError> {
     let unreadable = |error| OutputError { path: folder.into(), error };
     let mut in_the_way = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
-        let mut tables = TABLES.iter().chain(&TABLES_OF_REAL_HOSTS).chain(&TABLES_OF_CLOUDS);
-        let is_ours = name == OBJECT || tables.any(|(table, _)| name == *table) || is_written(name);
-        if is_ours && entry.file_type().map_err(unreadable)?.is_dir() {
+        let is_ours = |name: &str| {
+            let mut tables = TABLES.iter().chain(&TABLES_OF_REAL_HOSTS).chain(&TABLES_OF_CLOUDS);
+            name == OBJECT || tables.any(|(table, _)| name == *table) || is_written(name)
+        };
+        if let Some((written, process)) = unfinished(name)
+            && is_ours(written)
+            && is_abandoned(process, &entry)
+        {
+            // What can't be removed is in nobody's way.
+            let _ = fs::remove_file(entry.path());
+        }
+        if is_ours(name) && entry.file_type().map_err(unreadable)?.is_dir() {
             in_the_way.push(entry.path());
         }
     }
@@ -80,9 +89,27 @@ pub fn check_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<
     }
 }
 
+/// The name that an unfinished file will get, and the number of the process that writes it: see [`Part::create`].
+fn unfinished(name: &str) -> Option<(&str, u32)> {
+    let (name, process) = name.strip_prefix('.')?.strip_suffix(".part")?.rsplit_once('.')?;
+    Some((name, process.parse().ok()?))
+}
+
+/// Whether the process that was writing an unfinished file is gone. Its number may be that of a process on another
+/// machine, or in another container, so a file that was written lately is not abandoned.
+fn is_abandoned(process: u32, entry: &fs::DirEntry) -> bool {
+    const LATELY: std::time::Duration = std::time::Duration::from_secs(60);
+    let is_gone = cfg!(target_os = "linux") && !Path::new(&format!("/proc/{process}")).exists();
+    let written = entry
+        .metadata()
+        .and_then(|found| if found.is_file() { found.modified() } else { Err(io::ErrorKind::Other.into()) });
+    is_gone && written.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LATELY))
+}
+
 /// Writes `flows.parquet`, `nodes.parquet` and `series.parquet` with the rows of all `results`, in their order, to
 /// `folder`, which must exist; for real hosts also `conversations.parquet`, `conversation_series.parquet` and
-/// `rtp.parquet`; for a streaming cloud also `streams.parquet`. It renames the files when all of them are complete. Without results it writes nothing.
+/// `rtp.parquet`; for a streaming cloud also `streams.parquet`. It renames the files when all of them are complete. Without
+/// results it writes nothing.
 ///
 /// # Errors
 /// The first file that could not be written.
@@ -314,6 +341,34 @@ mod tests {
         assert_eq!(fs::read(&precious).unwrap(), b"precious");
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_killed_processes_have_left_is_removed_and_nothing_else() {
+        let folder = Folder::new("abandoned");
+        // Above the highest number of a process on Linux, 2^22.
+        let gone = 4_194_305;
+        let own = std::process::id();
+        let left = [format!(".run.json.{gone}.part"), format!(".n0.pcapng.{gone}.part")];
+        let stays = [
+            format!(".flows.parquet.{gone}.part"),
+            format!(".mine.{gone}.part"),
+            format!(".series.parquet.{own}.part"),
+            format!("run.json.{gone}.part"),
+            ".run.json.part".to_owned(),
+        ];
+        let now = fs::metadata(&folder.0).unwrap().modified().unwrap();
+        for name in left.iter().chain(&stays) {
+            let file = File::create(folder.0.join(name)).unwrap();
+            // The first of those that stay was written just now.
+            let age = std::time::Duration::from_secs(if *name == stays[0] { 0 } else { 120 });
+            file.set_modified(now - age).unwrap();
+        }
+        prepare_folder(&folder.0, |name| name == "n0.pcapng").unwrap();
+        let mut expected = stays.to_vec();
+        expected.sort();
+        assert_eq!(folder.names(), expected);
+    }
+
     #[test]
     fn folders_in_the_way_are_found() {
         let folder = Folder::new("in-the-way");
@@ -321,17 +376,17 @@ mod tests {
             fs::create_dir_all(folder.0.join(name)).unwrap();
         }
         fs::write(folder.0.join("flows.parquet"), "").unwrap();
-        check_folder(&folder.0, |_| false).unwrap();
-        assert_eq!(check_folder(&folder.0, |name| name == "n0.pcapng").unwrap_err().path, folder.0.join("n0.pcapng"));
+        prepare_folder(&folder.0, |_| false).unwrap();
+        assert_eq!(prepare_folder(&folder.0, |name| name == "n0.pcapng").unwrap_err().path, folder.0.join("n0.pcapng"));
         for name in ["series.parquet", "run.json"] {
             fs::create_dir_all(folder.0.join(name)).unwrap();
-            let error = check_folder(&folder.0, |_| false).unwrap_err();
+            let error = prepare_folder(&folder.0, |_| false).unwrap_err();
             assert_eq!(
                 error.to_string(),
                 format!("{}: can't be written: a folder is there", folder.0.join(name).display())
             );
         }
-        assert_eq!(check_folder(&folder.0.join("nowhere"), |_| false).unwrap_err().path, folder.0.join("nowhere"));
+        assert_eq!(prepare_folder(&folder.0.join("nowhere"), |_| false).unwrap_err().path, folder.0.join("nowhere"));
     }
 
     #[test]
