@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use hopcast_sim::registry::Registry;
 
 use crate::failure::Failure;
@@ -41,6 +41,11 @@ enum Command {
     /// Emulation and the live commands.
     #[command(external_subcommand)]
     Live(Vec<OsString>),
+}
+
+/// The command line, for manual pages.
+pub fn definition() -> clap::Command {
+    Arguments::command()
 }
 
 /// Runs the command in `arguments` (the name of the program first), and returns its exit status: 0 done, 1 failed while
