@@ -85,6 +85,7 @@ wasm: ## compile the lower crates for wasm32, which has no socket, clock or file
 
 docs-check: $(BUILT) ## check the pages and figures that come from the code, many of them by simulating
 	$(BIN)/python tools/docs/generate.py --check
+	$(BIN)/python tools/docs/man.py --check
 
 format: $(INSTALLED) ## format all sources
 	cargo fmt --all
@@ -95,6 +96,7 @@ docs: $(BUILT) ## write the pages and figures that come from the code
 	$(BIN)/python tools/docs/scenario_types.py
 	$(BIN)/python tools/docs/results.py
 	$(BIN)/python tools/docs/generate.py
+	$(BIN)/python tools/docs/man.py
 
 bench: ## count instructions and time per event, frame and simulated node-second
 	cargo bench -p hopcast-sim --locked

@@ -48,6 +48,7 @@ def test_a_wheel_gives_the_first_figure_within_a_minute_without_a_compiler(dist:
     told = call("hopcast", "run", "film.toml", "--out", "result")
     call("hopcast", "report", "result")
     assert time.monotonic() - began < 60.0
+    assert (tmp_path / "venv" / "share" / "man" / "man1" / "hopcast-run.1").is_file()
     # The README's example, with the README's numbers.
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (lost,) = [line for line in readme.splitlines() if line.startswith("│ film ")]

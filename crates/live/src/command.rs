@@ -43,6 +43,11 @@ enum Command {
     Live(Vec<OsString>),
 }
 
+/// The command line, for manual pages.
+pub fn definition() -> clap::Command {
+    Arguments::command()
+}
+
 /// Runs the command in `arguments` (the name of the program first), and returns its exit status: 0 done, 1 failed while
 /// running, 2 the input is wrong and nothing was run, 130 interrupted (143 by SIGTERM).
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {

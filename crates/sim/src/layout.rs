@@ -66,7 +66,7 @@ pub(crate) fn distinct(capabilities: &[Capability]) -> Vec<Capability> {
     let mut distinct = Vec::new();
     capabilities.iter().for_each(|capability| {
         if !distinct.contains(capability) {
-            distinct.push(*capability)
+            distinct.push(*capability);
         }
     });
     distinct

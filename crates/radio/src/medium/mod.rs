@@ -309,7 +309,7 @@ impl<P> Medium<P> {
                 header_end: now + header,
                 end: now + airtime,
             };
-            let onset = receivers[link.receiver.0 as usize].on_leading(model, arrival, &mut self.tally);
+            let onset = receivers[link.receiver.0 as usize].on_leading::<false>(model, arrival, &mut self.tally);
             on_arrival(link.receiver, now, onset);
         }
         None

@@ -111,7 +111,7 @@ impl Capability {
         let mut unique: Vec<TxVector> = Vec::new();
         vectors.into_iter().for_each(|vector| {
             if !unique.contains(&vector) {
-                unique.push(vector)
+                unique.push(vector);
             }
         });
         if unique.len() == own.vectors().len() { own } else { own.with_vectors(kept(unique)) }

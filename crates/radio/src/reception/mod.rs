@@ -165,7 +165,9 @@ impl Receivers {
         tally: &mut Tally,
     ) -> LeadingEdge {
         match self {
-            Self::Threshold(model, receivers) => receivers[station.0 as usize].on_leading(model, arrival, tally),
+            Self::Threshold(model, receivers) => {
+                receivers[station.0 as usize].on_leading::<true>(model, arrival, tally)
+            }
             Self::Sinr(model, receivers) => {
                 let turns_busy = receivers[station.0 as usize].on_leading(model, arrival, content, tally);
                 if turns_busy { LeadingEdge::Busy } else { LeadingEdge::Unnoticed }

@@ -345,7 +345,7 @@ fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<TxVector> {
         let mut unique = Vec::new();
         vectors.for_each(|vector| {
             if !unique.contains(&vector) {
-                unique.push(vector)
+                unique.push(vector);
             }
         });
         return unique;
