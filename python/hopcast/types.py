@@ -269,6 +269,9 @@ class NodeRadio(TypedDict, total=False):
     channel: int | Channel
     data_rate: Quantity
     network: str
+    standard: Literal[
+        "802.11", "802.11b", "802.11a", "802.11g", "802.11a-turbo", "wavelan", "802.11n", "802.11ac", "802.11ax"
+    ]
     tx_power: Quantity
 
 

@@ -110,6 +110,17 @@ def test_edca_the_call_waits_less_in_the_voice_category() -> None:
     assert background["loss_ratio"] > 0.05 > voice["loss_ratio"]
 
 
+def test_mixed_an_old_station_costs_most_without_aggregates() -> None:
+    printer = "nodes.printer.radios.0.standard=802.11g"
+    alone = "radio.aggregation.ampdu=off"
+    old, new, old_alone, new_alone = (
+        flows("mixed", *overrides)["download"]["goodput_bps"]
+        for overrides in ([], [printer], [alone], [alone, printer])
+    )
+    assert 0.9 * new < old < 0.97 * new
+    assert old_alone < 0.55 * new_alone
+
+
 def test_rates_control_gives_more_than_a_rate_that_is_too_high_or_too_low() -> None:
     chosen, high, low = (
         values("rates", "goodput_bps", *overrides)[0]

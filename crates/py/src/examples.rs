@@ -17,6 +17,7 @@ const FILES: &[(&str, &str)] = files![
     "exposed-terminals.toml",
     "cell.toml",
     "edca.toml",
+    "mixed.toml",
     "rates.toml",
     "walk.toml",
     "walk.movements",

@@ -4,6 +4,7 @@
 
 use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_radio::mac::{Payload, StationId};
+use hopcast_radio::phy::{Capability, ModulationClasses, Standard};
 use hopcast_radio::propagation::Position;
 
 use crate::engine::{Attachment, Ports};
@@ -12,7 +13,7 @@ use crate::host::access::Access;
 use crate::host::card::Cards;
 use crate::id::NodeId;
 use crate::mobility::{Mobility, Motion, Rest, place};
-use crate::scenario::model::{Group, NodeRadio, Role, Scenario};
+use crate::scenario::model::{Group, NodeRadio, Radio, Role, Scenario};
 use crate::wired::{self, Wire};
 
 /// A radio on the medium, and its node.
@@ -31,7 +32,7 @@ pub(crate) struct Station<'a> {
 impl Station<'_> {
     /// Whether the other is a radio of the same network on the same channel, which may decode its frames and heed them.
     pub(crate) fn is_joined_to(&self, other: &Self) -> bool {
-        self.config.network == other.config.network && self.config.frequency == other.config.frequency
+        self.config.network == other.config.network && self.config.channel == other.config.channel
     }
 }
 
@@ -43,6 +44,32 @@ pub(crate) fn stations(scenario: &Scenario) -> Vec<Station<'_>> {
         stations.extend(radios.map(|(config, radio)| Station { node: NodeId(node), radio, role: group.role, config }));
     }
     stations
+}
+
+/// What each of the stations can send and receive, if they don't all have the standard of `radio`.
+pub(crate) fn capabilities(radio: &Radio, stations: &[Station<'_>]) -> Option<Vec<Capability>> {
+    let network = radio.capability();
+    if stations.iter().all(|station| station.config.capability == network) {
+        return None;
+    }
+    let phy = radio.phy();
+    let capability = |station: &Station<'_>| match station.config.understands(&phy) {
+        // It has the standard of 802.11g, and the rates of 802.11b.
+        ModulationClasses::DSSS => Capability::new(Standard::HrDsss, None, radio.short_preamble),
+        _ => station.config.capability,
+    };
+    Some(stations.iter().map(capability).collect())
+}
+
+/// Those that there are, each once.
+pub(crate) fn distinct(capabilities: &[Capability]) -> Vec<Capability> {
+    let mut distinct = Vec::new();
+    capabilities.iter().for_each(|capability| {
+        if !distinct.contains(capability) {
+            distinct.push(*capability);
+        }
+    });
+    distinct
 }
 
 /// The interfaces of all nodes.
@@ -101,7 +128,7 @@ pub(crate) fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
 pub fn neighbours(scenario: &Scenario) -> Neighbours {
     let mut neighbours = Neighbours::new(groups(scenario).count());
     for (station, index) in stations(scenario).iter().zip(0..) {
-        let channel = (station.config.frequency.to_bits(), station.config.network);
+        let channel = (station.config.channel.to_bits(), station.config.network);
         neighbours.add_radio(station.node, StationId(index), channel);
     }
     scenario.links.iter().for_each(|link| neighbours.add_wire(link.between));

@@ -13,18 +13,17 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::originator::{Request, Room};
+use super::originator::{Originator, Request, Room};
 use super::outgoing::{OutgoingMpdu, amsdu_octets, mpdu_with_amsdu_octets};
 use super::recipient::{Arrival, Recipients};
 use super::{Config, Dcf, DropCause, Output, State};
 use crate::aggregate::{BlockAck, Body, Mpdu, MpduSet};
 use crate::frame::{Frame, FrameKind, Header, Payload, StationId, UserPriority};
-use crate::phy::TxVector;
+use crate::phy::{Standard, TxVector};
 
 /// What a station has of its agreements, as a recipient and on the air.
 #[derive(Clone, Debug)]
 pub(super) struct BlockAcks<P> {
-    window: u32,
     pub(super) recipients: Recipients<P>,
     /// The body of the frame that the station has transmitted last.
     on_air: Option<Rc<Body<P>>>,
@@ -34,8 +33,8 @@ pub(super) struct BlockAcks<P> {
 
 impl<P: Payload> BlockAcks<P> {
     pub(super) fn new(config: &Config) -> Option<Box<Self>> {
-        let window = config.aggregation?.window;
-        Some(Box::new(Self { window, recipients: Recipients::new(window), on_air: None, response: None }))
+        config.aggregation?;
+        Some(Box::new(Self { recipients: Recipients::default(), on_air: None, response: None }))
     }
 
     /// When packets are to be released that wait for earlier ones.
@@ -82,9 +81,10 @@ impl<P: Payload> Dcf<P> {
         if matches!(body, Body::Mpdus(_)) {
             self.count_airtime_of(frame);
         }
+        let window = self.window_with(Some(frame.transmitter));
         let Self { block_acks, outputs, counters, .. } = self;
         let Some(block_acks) = block_acks else { return };
-        let recipient = block_acks.recipients.of(frame.transmitter, priority);
+        let recipient = block_acks.recipients.of(frame.transmitter, priority, window);
         let from = frame.transmitter;
         let kind = match body {
             Body::Mpdus(mpdus) => {
@@ -110,7 +110,7 @@ impl<P: Payload> Dcf<P> {
         self.note_outputs();
         let mut response = self.response(kind, frame);
         if kind == FrameKind::BlockAck {
-            let window = self.window();
+            let window = self.window_with(Some(from));
             response.octets = FrameKind::block_ack_octets(window);
             response.airtime = self.config.phy.airtime(response.vector, response.octets);
             response.duration = frame.duration.saturating_sub(self.sifs() + response.airtime);
@@ -179,10 +179,15 @@ impl<P: Payload> Dcf<P> {
     }
 
     fn block_ack_request(&mut self, request: &Request) -> Header {
-        let vector = self.rates.response_to(request.receiver, &self.config.phy, request.rate).rate;
+        let mut vector = self.rates.response_to(request.receiver, &self.config.phy, request.rate).rate;
+        if self.config.is_protected(vector) {
+            // Goes at a rate that all understand, as what it announces is short.
+            vector = self.config.basic_rate;
+        }
         let (kind, octets) = (FrameKind::BlockAckRequest, FrameKind::BLOCK_ACK_REQUEST_OCTETS);
         let airtime = self.config.phy.airtime(vector, octets);
-        let answer = self.config.phy.airtime(vector, FrameKind::block_ack_octets(self.window()));
+        let window = self.window_with(Some(request.receiver));
+        let answer = self.config.phy.airtime(vector, FrameKind::block_ack_octets(window));
         let frame = self.frame(kind, Some(request.receiver), octets, vector, airtime, self.sifs() + answer);
         Frame { priority: Some(request.priority), ..frame }
     }
@@ -193,8 +198,11 @@ impl<P: Payload> Dcf<P> {
         let Some(head) = self.access_function.current().filter(|outgoing| outgoing.is_under_agreement) else {
             return true;
         };
-        let (receiver, priority, rate) = (head.receiver, head.priority, head.rate);
-        let head_time = self.config.phy.airtime(rate, head.octets);
+        let (receiver, priority, rate, head_octets) = (head.receiver, head.priority, head.rate, head.octets);
+        if self.config.peers.is_some() {
+            self.set_limits(receiver);
+        }
+        let head_time = self.config.phy.airtime(rate, head_octets);
         let answer = self.sifs() + self.block_ack_airtime(receiver, rate);
         let time = end.map_or(Duration::MAX, |end| end.saturating_since(start + answer));
         self.lengthen_head(now);
@@ -216,6 +224,23 @@ impl<P: Payload> Dcf<P> {
         self.access_function.originator = Some(originator);
         self.note_outputs();
         head_time <= time
+    }
+
+    /// The frame that is filled next keeps to the agreements with `receiver`.
+    #[cold]
+    fn set_limits(&mut self, receiver: Option<StationId>) {
+        let Some(limits) = self.limits_with(receiver) else { return };
+        let standard = self.standard_with(receiver);
+        if let Some(originator) = &mut self.access_function.originator {
+            originator.limits = limits;
+            originator.is_always_aggregate = Originator::<P>::is_always_aggregate(&limits, standard);
+        }
+    }
+
+    /// The standard of frames for `receiver`.
+    fn standard_with(&self, receiver: Option<StationId>) -> Standard {
+        let peer = self.config.peers.as_ref().zip(receiver).and_then(|(peers, receiver)| peers.of(receiver));
+        peer.map_or(self.config.phy.standard(), |peer| peer.standard)
     }
 
     /// Puts more packets into the MPDU in hand, which has not been sent, up to the longest A-MSDU.
@@ -363,6 +388,10 @@ impl<P: Payload> Dcf<P> {
         if let Some(receiver) = head.receiver {
             head.rate = self.rates.select(receiver, now, head.unacknowledged);
         }
+        // What must be protected begins a TXOP of its own.
+        if self.config.is_protected(head.rate) {
+            return false;
+        }
         let is_spent = originator_limits(self)
             .is_some_and(|limits| self.access_function.current().is_some_and(|head| head.is_spent(&limits, now)));
         if is_spent || !self.assemble(start, Some(self.txop_end), now) {
@@ -421,12 +450,12 @@ impl<P: Payload> Dcf<P> {
 
     fn block_ack_airtime(&mut self, receiver: Option<StationId>, rate: TxVector) -> Duration {
         let vector = self.response_to(receiver, rate).rate;
-        self.config.phy.airtime(vector, FrameKind::block_ack_octets(self.window()))
+        self.config.phy.airtime(vector, FrameKind::block_ack_octets(self.window_with(receiver)))
     }
 
-    /// Buffer Size of the station's agreements.
-    fn window(&self) -> u32 {
-        self.block_acks.as_ref().map_or(1, |block_acks| block_acks.window)
+    /// Buffer Size of the agreements with a station.
+    fn window_with(&self, station: Option<StationId>) -> u32 {
+        self.limits_with(station).map_or(1, |limits| limits.window)
     }
 }
 

@@ -6,7 +6,7 @@ use hopcast_protocols::time::Duration;
 
 use super::aggregation::Aggregation;
 use super::edca::EdcaParameters;
-use crate::frame::StationId;
+use super::peers::Peers;
 use crate::phy::{ModulationClass, Phy, TxVector};
 use crate::queue::Discipline;
 use crate::rate::{Algorithm, Candidate};
@@ -22,10 +22,8 @@ pub struct Config {
     pub rates: Vec<TxVector>,
     /// How frames at these rates are received, in ascending order, for [`Algorithm::Ideal`]; empty otherwise.
     pub candidates: Arc<[Candidate]>,
-    /// Receivers that understand only DSSS and HR/DSSS, in order: stations of 802.11b in an 802.11g network. Data to them
-    /// go at DSSS rates: the highest that does not exceed the fixed rate, or those among [`Self::rates`], or all of the
-    /// standard's if there are none among them.
-    pub dsss_receivers: Arc<[StationId]>,
+    /// How frames go to stations of another standard; `None`: there are none.
+    pub peers: Option<Arc<Peers>>,
     /// The run's seed, which seeds the draws of rate control.
     pub seed: u64,
     /// Rate of CTS-to-self and broadcast frames, and the highest rate of RTS, CTS and ACK. With protection it must be one
@@ -37,8 +35,10 @@ pub struct Config {
     /// ([`crate::phy::Standard::acknowledges`]). Without answers no station sends an RTS, and a frame is done once it has
     /// been sent, and is never repeated.
     pub acknowledgements: bool,
-    /// Protection of OFDM frames in a network with stations that do not understand them.
+    /// Protection of frames in a network with stations that do not understand them.
     pub protection: Protection,
+    /// The highest modulation class that every station of the network understands, which needs no protection.
+    pub understood: ModulationClass,
     /// The parameters of the four access categories, in the order of [`super::edca::AccessCategory::ALL`]; `None`: DCF.
     pub edca: Option<[EdcaParameters; 4]>,
     /// What goes under block acknowledgment agreements: all unicast data with [`Self::edca`]; `None`: nothing.
@@ -81,15 +81,15 @@ pub enum AccessRules {
     Ns2,
 }
 
-/// Protection of OFDM frames from stations that do not understand them (10.27).
+/// Protection of frames from stations that do not understand them (10.27).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protection {
-    /// None: all stations understand OFDM.
+    /// None.
     #[default]
     None,
-    /// A CTS to the station itself, at the basic rate, before each OFDM data frame (10.3.2.13).
+    /// A CTS to the station itself, at the basic rate, before each data frame that is not understood by all (10.3.2.13).
     CtsToSelf,
-    /// RTS and CTS at the basic rate before each unicast OFDM data frame.
+    /// RTS and CTS at the basic rate before each unicast data frame that is not understood by all.
     RtsCts,
 }
 
@@ -109,12 +109,13 @@ impl Config {
             rate_control: Algorithm::Fixed(data_rate),
             rates: Vec::new(),
             candidates: Arc::default(),
-            dsss_receivers: Arc::default(),
+            peers: None,
             basic_rates: Arc::default(),
             seed: 1,
             basic_rate: phy.default_basic_rate(data_rate),
             acknowledgements: phy.standard().acknowledges(),
             protection: Protection::None,
+            understood: ModulationClass::Dsss,
             edca: None,
             aggregation: None,
             rts_threshold: None,
@@ -129,7 +130,7 @@ impl Config {
 
     /// Whether RTS and CTS protect data frames at `rate`.
     pub(super) fn is_rts_protected(&self, rate: TxVector) -> bool {
-        self.protection == Protection::RtsCts && rate.modulation_class() > ModulationClass::Dsss
+        self.protection == Protection::RtsCts && rate.modulation_class() > self.understood
     }
 
     /// Whether what goes before data frames at `rate` protects them.
@@ -139,6 +140,6 @@ impl Config {
 
     /// Whether a CTS-to-self protects data frames at `rate`.
     pub(super) fn is_cts_protected(&self, rate: TxVector) -> bool {
-        self.protection == Protection::CtsToSelf && rate.modulation_class() > ModulationClass::Dsss
+        self.protection == Protection::CtsToSelf && rate.modulation_class() > self.understood
     }
 }

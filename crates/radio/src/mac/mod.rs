@@ -27,6 +27,7 @@ mod nav;
 mod originator;
 mod outgoing;
 mod outputs;
+mod peers;
 mod rates;
 mod recipient;
 mod sequence;
@@ -54,8 +55,9 @@ use edca::{AccessCategory, UserPriority};
 use nav::Nav;
 use outgoing::OutgoingMpdu;
 use outputs::Outputs;
+pub use peers::{Peer, Peers, controlled_rates};
 use rates::{ControlResponse, Rates, rts_rate};
-pub use rates::{control_response_rate, dsss_rate};
+pub use rates::{control_response_rate, dsss_peers, dsss_rate};
 use sequence::SequenceCounters;
 
 /// Reason why the interface gave up a packet.
@@ -693,13 +695,13 @@ impl<P: Payload> Dcf<P> {
 
     #[inline]
     fn outgoing(&mut self, receiver: Option<StationId>, payload: P, now: Instant) -> OutgoingMpdu<P> {
-        let is_qos = self.config.edca.is_some() && !payload.is_management();
+        let is_qos = self.config.edca.is_some() && !payload.is_management() && self.is_qos_with(receiver);
         let priority = if is_qos { Some(payload.priority()) } else { None };
         let octets = OutgoingMpdu::mpdu_octets(&payload, priority.is_some());
         OutgoingMpdu {
             receiver,
             octets,
-            is_under_agreement: self.block_acks.is_some() && receiver.is_some() && is_qos,
+            is_under_agreement: is_qos && self.limits_with(receiver).is_some(),
             psdu_octets: octets,
             taken_at: now,
             more: Box::default(),
@@ -710,6 +712,24 @@ impl<P: Payload> Dcf<P> {
             unacknowledged: 0,
             short_retries: 0,
             long_retries: 0,
+        }
+    }
+
+    /// Whether frames for `receiver`, or for all, are QoS frames at a station with EDCA.
+    fn is_qos_with(&self, receiver: Option<StationId>) -> bool {
+        let Some(peers) = &self.config.peers else { return true };
+        match receiver {
+            Some(receiver) => peers.of(receiver).is_none_or(|peer| peer.is_qos),
+            None => peers.are_all_qos(),
+        }
+    }
+
+    /// What goes to `receiver` under an agreement; `None`: nothing.
+    fn limits_with(&self, receiver: Option<StationId>) -> Option<Aggregation> {
+        let (own, receiver) = (self.config.aggregation?, receiver?);
+        match self.config.peers.as_ref().and_then(|peers| peers.of(receiver)) {
+            Some(peer) => peer.aggregation,
+            None => Some(own),
         }
     }
 

@@ -21,9 +21,10 @@ pub(super) const MAX_PPDU: Duration = Duration::from_micros(5_484);
 /// See the module.
 #[derive(Clone, Debug)]
 pub(super) struct Originator<P> {
+    /// Of the frame that is being filled: those of the agreements with its receiver.
     pub(super) limits: Aggregation,
     /// Whether an MPDU that goes alone goes as an A-MPDU of one (9.7.3): under VHT and HE.
-    is_always_aggregate: bool,
+    pub(super) is_always_aggregate: bool,
     /// Outstanding behind that in hand, ascending.
     behind: VecDeque<OutgoingMpdu<P>>,
     /// How many of them are in the present frame.
@@ -79,8 +80,13 @@ impl Room {
 
 impl<P: Payload> Originator<P> {
     pub(super) fn new(limits: Aggregation, standard: Standard) -> Self {
-        let is_always_aggregate = standard != Standard::Ht && limits.ampdu > 0;
+        let is_always_aggregate = Self::is_always_aggregate(&limits, standard);
         Self { limits, is_always_aggregate, behind: VecDeque::new(), taken: 0, request: None }
+    }
+
+    /// Whether an MPDU that goes alone goes as an A-MPDU of one, to stations of a standard.
+    pub(super) fn is_always_aggregate(limits: &Aggregation, standard: Standard) -> bool {
+        standard != Standard::Ht && limits.ampdu > 0
     }
 
     /// MPDUs behind that in hand.

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::Config;
+use super::peers::{Peer, Peers};
 use crate::frame::{FrameKind, StationId};
 use crate::phy::{ModulationClass, Phy, TxVector};
-use crate::rate::{Algorithm, RateControl};
+use crate::rate::{Algorithm, Candidate, RateControl};
 use crate::units::Power;
 
 /// Rates of data frames and of answers.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
     data: DataRates,
-    /// To those that understand DSSS alone; none where all understand what this station sends.
-    to_dsss: Option<Box<(Arc<[StationId]>, DataRates)>>,
+    /// To stations of another standard, by kind; none where there are no such stations.
+    to_others: Option<Box<(Arc<Peers>, Vec<DataRates>)>>,
     /// What rate control has chosen last.
     chosen: Option<TxVector>,
     basic: TxVector,
@@ -47,25 +48,16 @@ pub(super) struct ControlResponse {
 
 impl Rates {
     pub(super) fn new(station: StationId, config: &Config) -> Self {
-        let Config { phy, rates, dsss_receivers, basic_rate, .. } = config;
+        let Config { phy, rates, peers, basic_rate, .. } = config;
         let response = ControlResponse::new(phy, *basic_rate, *basic_rate);
-        let data = DataRates::new(station, config.rate_control, rates, config);
-        let to_dsss = (!dsss_receivers.is_empty()).then(|| {
-            let of_dsss = |rates: &[TxVector]| -> Vec<_> {
-                rates.iter().copied().filter(|rate| rate.modulation_class() == ModulationClass::Dsss).collect()
-            };
-            let mut fitting = of_dsss(rates);
-            if fitting.is_empty() {
-                fitting = of_dsss(phy.vectors());
-            }
-            let algorithm = match config.rate_control {
-                Algorithm::Fixed(rate) => Algorithm::Fixed(dsss_rate(phy, rate)),
-                algorithm => algorithm,
-            };
-            Box::new((dsss_receivers.clone(), DataRates::new(station, algorithm, &fitting, config)))
+        let data = DataRates::new(station, config.rate_control, rates, config.candidates.clone(), config);
+        let to_others = peers.as_ref().map(|peers| {
+            let of =
+                |kind: &Peer| DataRates::new(station, kind.rate_control, &kind.rates, kind.candidates.clone(), config);
+            Box::new((peers.clone(), peers.kinds().iter().map(of).collect()))
         });
         let basics = config.basic_rates.clone();
-        Self { data, to_dsss, chosen: None, basic: *basic_rate, basics, responses: [response; 2] }
+        Self { data, to_others, chosen: None, basic: *basic_rate, basics, responses: [response; 2] }
     }
 
     /// The slot has changed, and with it for how long answers are awaited.
@@ -89,10 +81,12 @@ impl Rates {
 
     #[inline]
     fn to(&mut self, receiver: StationId) -> &mut DataRates {
-        match &mut self.to_dsss {
-            Some(dsss) if dsss.0.binary_search(&receiver).is_ok() => &mut dsss.1,
-            _ => &mut self.data,
+        if let Some(others) = &mut self.to_others
+            && let Some(kind) = others.0.kind_of(receiver)
+        {
+            return &mut others.1[kind];
         }
+        &mut self.data
     }
 
     /// The rate that rate control has chosen last; `None` where there is none, or it has chosen none yet.
@@ -184,9 +178,44 @@ pub fn dsss_rate(phy: &Phy, rate: TxVector) -> TxVector {
     phy.vectors().iter().copied().rev().find(fits).unwrap_or(rate)
 }
 
+/// How a station sends to these receivers, which understand DSSS and HR/DSSS alone and are otherwise like it: at the highest rate of
+/// DSSS that does not exceed the fixed rate, or at those among [`Config::rates`], or at all of the standard's if there are none among
+/// them.
+pub fn dsss_peers(receivers: &[StationId], config: &Config) -> Peers {
+    let phy = &config.phy;
+    let of_dsss = |rates: &[TxVector]| -> Vec<_> {
+        rates.iter().copied().filter(|rate| rate.modulation_class() == ModulationClass::Dsss).collect()
+    };
+    let mut rates = of_dsss(&config.rates);
+    if rates.is_empty() {
+        rates = of_dsss(phy.vectors());
+    }
+    let rate_control = match config.rate_control {
+        Algorithm::Fixed(rate) => Algorithm::Fixed(dsss_rate(phy, rate)),
+        algorithm => algorithm,
+    };
+    let mut by_station = vec![0; receivers.iter().map(|receiver| receiver.0 as usize + 1).max().unwrap_or(0)];
+    receivers.iter().for_each(|receiver| by_station[receiver.0 as usize] = 1);
+    let kind = Peer {
+        standard: phy.standard(),
+        rate_control,
+        rates,
+        candidates: config.candidates.clone(),
+        is_qos: config.edca.is_some(),
+        aggregation: None,
+    };
+    Peers::new(by_station, vec![kind])
+}
+
 impl DataRates {
-    fn new(station: StationId, algorithm: Algorithm, rates: &[TxVector], config: &Config) -> Self {
-        let control = RateControl::new(algorithm, config.phy, rates, config.candidates.clone(), config.seed, station);
+    fn new(
+        station: StationId,
+        algorithm: Algorithm,
+        rates: &[TxVector],
+        candidates: Arc<[Candidate]>,
+        config: &Config,
+    ) -> Self {
+        let control = RateControl::new(algorithm, config.phy, rates, candidates, config.seed, station);
         let fixed = if let Algorithm::Fixed(rate) = algorithm { Some(rate) } else { None };
         Self { fixed, control }
     }
@@ -209,12 +238,17 @@ mod tests {
         phy.vector(DataRate::from_kbps(kbps)).expect("a rate of the standard")
     }
 
+    /// The same with a station that understands DSSS alone.
+    fn with_dsss(config: Config) -> Config {
+        Config { peers: Some(dsss_peers(&[StationId(2)], &config).into()), ..config }
+    }
+
     #[test]
     fn who_understands_dsss_alone_gets_the_highest_such_rate_that_is_not_above_the_senders() {
         let phy = Standard::Erp.phy(false);
         let rate = |kbps| rate(&phy, kbps);
         for (own, expected) in [(54_000, 11_000), (12_000, 11_000), (9_000, 5_500), (6_000, 5_500), (2_000, 2_000)] {
-            let config = Config { dsss_receivers: [StationId(2)].into(), ..Config::new(phy, rate(own)) };
+            let config = with_dsss(Config::new(phy, rate(own)));
             let mut rates = Rates::new(StationId(0), &config);
             let mut to = |receiver| rates.select(StationId(receiver), Instant::START, 0);
             assert_eq!([to(1), to(2), to(3)], [rate(own), rate(expected), rate(own)]);
@@ -226,12 +260,7 @@ mod tests {
     fn who_understands_dsss_alone_gets_rates_of_dsss_where_none_are_chosen_from() {
         let phy = Standard::Erp.phy(false);
         let rates = [6_000, 54_000].map(|kbps| rate(&phy, kbps)).to_vec();
-        let config = Config {
-            rate_control: Algorithm::Arf,
-            rates,
-            dsss_receivers: [StationId(2)].into(),
-            ..Config::new(phy, phy.fastest())
-        };
+        let config = with_dsss(Config { rate_control: Algorithm::Arf, rates, ..Config::new(phy, phy.fastest()) });
         let mut rates = Rates::new(StationId(0), &config);
         let mut to = |receiver| rates.select(StationId(receiver), Instant::START, 0);
         assert_eq!([to(1), to(2)], [54_000, 11_000].map(|kbps| rate(&phy, kbps)));

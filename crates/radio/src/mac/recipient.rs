@@ -18,22 +18,22 @@ const REORDER_TIMEOUT: Duration = Duration::from_millis(100);
 /// The agreements of a station, by originator and user priority.
 #[derive(Clone, Debug)]
 pub(super) struct Recipients<P> {
-    window: u32,
     /// Sorted by key.
     agreements: Vec<((StationId, UserPriority), Recipient<P>)>,
 }
 
-impl<P: Clone> Recipients<P> {
-    /// With windows of this number of MPDUs.
-    pub(super) fn new(window: u32) -> Self {
-        Self { window, agreements: Vec::new() }
+impl<P> Default for Recipients<P> {
+    fn default() -> Self {
+        Self { agreements: Vec::new() }
     }
+}
 
-    /// The agreement with an originator about a user priority.
-    pub(super) fn of(&mut self, originator: StationId, priority: UserPriority) -> &mut Recipient<P> {
+impl<P: Clone> Recipients<P> {
+    /// The agreement with an originator about a user priority, whose window has this number of MPDUs.
+    pub(super) fn of(&mut self, originator: StationId, priority: UserPriority, window: u32) -> &mut Recipient<P> {
         let key = (originator, priority);
         let place = self.agreements.binary_search_by_key(&key, |&(key, _)| key).unwrap_or_else(|place| {
-            self.agreements.insert(place, (key, Recipient::new(self.window)));
+            self.agreements.insert(place, (key, Recipient::new(window)));
             place
         });
         &mut self.agreements[place].1

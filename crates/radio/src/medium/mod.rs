@@ -17,7 +17,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use crate::aggregate::{Body, Mpdu, MpduSet, with_subframe};
 use crate::errors::ReceivedFrame;
 use crate::frame::{Header, StationId};
-use crate::phy::ModulationClasses;
+use crate::phy::{Capability, Heard, LEGACY_PREAMBLE, ModulationClasses, TxVector};
 use crate::reception::{Arrival, LeadingEdge, Receivers, Reception, ReceptionOutcome};
 use crate::transmission::Tally;
 pub use crate::transmission::{Totals, Transmission, TransmissionId};
@@ -93,6 +93,8 @@ pub struct Medium<P> {
     receivers: Receivers,
     variation: Option<Variation>,
     losses: Option<Losses>,
+    /// Of all stations, where they differ.
+    capabilities: Option<Capabilities>,
     /// Slots of a slab; `free` holds the unused ones.
     transmissions: Vec<Option<Transmission<P>>>,
     /// By slot: the power at each receiver that the frame has reached, in the order of the links; where it varies.
@@ -103,6 +105,14 @@ pub struct Medium<P> {
     /// Of the frame with several MPDUs that a station has received last: those without error.
     received: MpduSet,
     tally: Tally,
+}
+
+/// What the stations can decode, where they differ.
+#[derive(Debug)]
+struct Capabilities {
+    of: Box<[Capability]>,
+    /// Whether powers are in watts, so that a share of one means something.
+    has_power: bool,
 }
 
 impl<P> Medium<P> {
@@ -123,6 +133,7 @@ impl<P> Medium<P> {
             receivers: Receivers::new(reception, stations),
             variation: None,
             losses: None,
+            capabilities: None,
             transmissions: Vec::new(),
             powers: Vec::new(),
             free: Vec::new(),
@@ -140,6 +151,12 @@ impl<P> Medium<P> {
     /// Adds losses of frames that were received.
     pub fn set_losses(&mut self, losses: Losses) {
         self.losses = Some(losses);
+    }
+
+    /// Lets each station decode what its standard has: by station. A receiver of a narrower channel gets its share of the power of a
+    /// frame if powers mean anything, as `has_power` tells.
+    pub fn set_capabilities(&mut self, capabilities: Vec<Capability>, has_power: bool) {
+        self.capabilities = Some(Capabilities { of: capabilities.into(), has_power });
     }
 
     /// Puts a frame with its packet, or its `body`, on the air. Its transmitter loses what it was receiving. `None`: its signal reaches
@@ -202,11 +219,15 @@ impl<P> Medium<P> {
         let Transmission { frame, key, first_link, end_link, .. } = self.transmission(id);
         let mut links = self.paths.links[*first_link as usize..*end_link as usize].iter();
         let Some(link) = links.find(|link| link.receiver == station) else { return Power::ZERO };
-        match &self.variation {
+        let power = match &self.capabilities {
             None => link.power,
+            Some(capabilities) => capabilities.power(link, frame.vector),
+        };
+        match &self.variation {
+            None => power,
             Some(variation) => {
                 let factors = variation.of(*key, frame.transmitter);
-                link.power.scaled(factors.at(station, now + link.delay))
+                power.scaled(factors.at(station, now + link.delay))
             }
         }
     }
@@ -262,7 +283,9 @@ impl<P> Medium<P> {
         bound: Instant,
         mut on_arrival: impl FnMut(StationId, Instant, LeadingEdge),
     ) -> Option<Instant> {
-        let (Receivers::Threshold(model, receivers), None) = (&mut self.receivers, &self.variation) else {
+        let (Receivers::Threshold(model, receivers), None, None) =
+            (&mut self.receivers, &self.variation, &self.capabilities)
+        else {
             return self.follow_leading_in_general(id, bound, on_arrival);
         };
         // What follows, for the simplest of the models alone: here most of the time of large networks is spent.
@@ -281,11 +304,12 @@ impl<P> Medium<P> {
                 transmission: id,
                 power: link.power,
                 decodable: link.decodable.has(modulation) & (link.power >= threshold),
+                is_whole: true,
                 now,
                 header_end: now + header,
                 end: now + airtime,
             };
-            let onset = receivers[link.receiver.0 as usize].on_leading(model, arrival, &mut self.tally);
+            let onset = receivers[link.receiver.0 as usize].on_leading::<false>(model, arrival, &mut self.tally);
             on_arrival(link.receiver, now, onset);
         }
         None
@@ -306,25 +330,42 @@ impl<P> Medium<P> {
         let links = &self.paths.links[*leading as usize..*end_link as usize];
         let factors = self.variation.as_ref().map(|variation| variation.of(*key, frame.transmitter));
         let powers = &mut self.powers[id.index()];
-        let content = self.receivers.content(frame, has_mpdus, *key);
+        let (content, preamble_threshold) = match &self.capabilities {
+            None => (self.receivers.content(frame, has_mpdus, *key), *threshold),
+            Some(_) => self.receivers.content_for_all(frame, has_mpdus, *key, *threshold),
+        };
         for link in links {
             let now = *start + link.delay;
             if now >= bound {
                 return Some(now);
             }
             *leading += 1;
-            let mut power = link.power;
+            let (mut power, mut heard) = (link.power, Heard::Energy);
+            if link.decodable.has(*modulation) {
+                heard = Heard::Whole;
+            }
+            if let Some(capabilities) = &self.capabilities {
+                power = capabilities.power(link, frame.vector);
+                heard = capabilities.heard(link, frame.vector);
+            }
             if let Some(factors) = &factors {
                 power = power.scaled(factors.at(link.receiver, now));
+            }
+            if factors.is_some() || self.capabilities.is_some() {
                 powers.push(power);
             }
+            let (threshold, header) = match heard {
+                Heard::Preamble => (preamble_threshold, LEGACY_PREAMBLE),
+                Heard::Whole | Heard::Energy => (*threshold, frame.header),
+            };
             let arrival = Arrival {
                 receiver: link.receiver,
                 transmission: id,
                 power,
-                decodable: link.decodable.has(*modulation) & (power >= *threshold),
+                decodable: heard != Heard::Energy && power >= threshold,
+                is_whole: heard == Heard::Whole,
                 now,
-                header_end: now + frame.header,
+                header_end: now + header,
                 end: now + frame.airtime,
             };
             let onset = self.receivers.on_leading(link.receiver, arrival, &content, &mut self.tally);
@@ -345,11 +386,13 @@ impl<P> Medium<P> {
         mut bound: Instant,
         mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, ReceptionOutcome, &MpduSet, bool) -> Option<Instant>,
     ) -> EdgeProgress {
-        let Self { paths, receivers, variation, losses, transmissions, powers, tally, received, .. } = self;
+        let Self { paths, receivers, variation, losses, capabilities, transmissions, powers, tally, received, .. } =
+            self;
         let transmission = transmissions[id.index()].as_ref().expect("edges exist only for what is on the air");
         *received = MpduSet::ALL;
         let mpdus = transmission.mpdus();
-        let is_simple = variation.is_none() && losses.is_none();
+        let has_own_powers = variation.is_some() || capabilities.is_some();
+        let is_simple = !has_own_powers && losses.is_none();
         for link in &paths.links[front.next as usize..front.end as usize] {
             let now = front.leaves + link.delay;
             if now >= bound {
@@ -362,7 +405,7 @@ impl<P> Medium<P> {
                     receivers[link.receiver.0 as usize].on_trailing(model, id, link.power)
                 }
                 receivers => {
-                    if variation.is_some() {
+                    if has_own_powers {
                         link.power = powers[id.index()][(front.next - transmission.first_link) as usize];
                     }
                     let end = receivers.on_trailing(
@@ -399,7 +442,7 @@ impl<P> Medium<P> {
             // Dropped where it is: packets are large.
             *slot = None;
         }
-        if self.variation.is_some() {
+        if self.variation.is_some() || self.capabilities.is_some() {
             self.powers[id.index()].clear();
         }
         self.free.push(id);
@@ -433,6 +476,22 @@ impl<P> Medium<P> {
     /// Totals over all receivers so far.
     pub fn totals(&self) -> &Totals {
         &self.tally.totals
+    }
+}
+
+impl Capabilities {
+    /// What the receiver of a link makes of a frame: energy if it leaks from another channel.
+    fn heard(&self, link: &Link, vector: TxVector) -> Heard {
+        match link.decodable {
+            ModulationClasses::NONE => Heard::Energy,
+            _ => self.of[link.receiver.0 as usize].heard(vector),
+        }
+    }
+
+    /// The power of a frame in the channel of the receiver of a link.
+    fn power(&self, link: &Link, vector: TxVector) -> Power {
+        let share = self.of[link.receiver.0 as usize].share_of_power(vector);
+        if share < 1.0 && self.has_power { link.power.scaled(share) } else { link.power }
     }
 }
 

@@ -758,3 +758,97 @@ proptest! {
         prop_assert_eq!(air.medium.totals().frames_sent, sent.len() as u64);
     }
 }
+
+/// What stations of several standards make of each other's frames.
+mod standards {
+    use super::*;
+    use crate::phy::{Band, ChannelWidth, Shape};
+    use crate::reception::{Mode, Sinr};
+    use crate::units::Decibel;
+
+    const MBPS_6: TxVector = TxVector::new(Standard::Ofdm, 0);
+    const AIRTIME: u64 = 228;
+
+    fn ht() -> TxVector {
+        Shape::of(Standard::Ht).vector(Standard::Ht, 7).expect("a scheme of HT")
+    }
+
+    fn by_threshold(vector: TxVector) -> Reception {
+        let receive_thresholds = vec![(vector, Power::from_attowatts(DECODED))];
+        Reception::Threshold(Threshold { receive_thresholds, ..reception(Rules::Cumulative) })
+    }
+
+    fn by_ratio(vector: TxVector) -> Reception {
+        Reception::Sinr(Sinr {
+            carrier_sense_threshold: Power::from_dbm(-82.0),
+            receive_threshold: Power::ZERO,
+            capture: Decibel(10.0).into(),
+            modes: [vector, MBPS_6].map(|vector| Mode::new(vector, 7.0, None)).into(),
+            seed: 1,
+        })
+    }
+
+    /// What a receiver notices of a frame with this power: whether the medium turns busy, its outcome, and the power.
+    fn heard(by: Capability, vector: TxVector, reception: Reception, power: Power) -> (bool, ReceptionOutcome, Power) {
+        let (receiver, decodable) = (StationId(1), ModulationClasses::ALL);
+        let link = Link { receiver, delay: Duration::from_micros(DELAY), power, decodable };
+        let mut medium: Medium<u32> = Medium::new(vec![vec![link], Vec::new()], reception);
+        medium.set_capabilities(vec![by; 2], true);
+        let header = Header { vector, header: vector.header_duration(), ..frame(0, AIRTIME) };
+        let started = medium.transmit(&header, None, None, us(0)).expect("there is a receiver");
+        let mut edges = Vec::new();
+        assert_eq!(medium.follow_leading(started.id, us(10_000), |_, _, edge| edges.push(edge)), None);
+        let (mut front, mut outcome) = (medium.trailing(started.id), None);
+        let progress = medium.follow_trailing(started.id, &mut front, us(10_000), |_, link, at, heard, _, _| {
+            assert_eq!(at, us(AIRTIME + DELAY), "the length in the legacy preamble is that of the frame");
+            outcome = Some((heard, link.power));
+            Some(us(10_000))
+        });
+        assert_eq!(progress, EdgeProgress::Over);
+        let (heard, power) = outcome.expect("the frame ends");
+        assert_eq!(medium.totals().collisions, 0);
+        (edges == [LeadingEdge::Busy], heard, power)
+    }
+
+    /// L-SIG ends 20 µs after the start, the header of HT after 36 µs.
+    #[test]
+    fn an_older_station_reads_the_legacy_preamble_alone() {
+        let of = |standard| Capability::new(standard, None, false);
+        let strong = Power::from_dbm(-50.0);
+        for model in [by_threshold as fn(TxVector) -> Reception, by_ratio] {
+            let by = |standard| heard(of(standard), ht(), model(ht()), strong);
+            assert_eq!(by(Standard::Ofdm), (true, ReceptionOutcome::Error(us(20 + DELAY)), strong));
+            assert_eq!(by(Standard::Ht), (true, ReceptionOutcome::Frame(us(36 + DELAY)), strong));
+            assert_eq!(by(Standard::He), (true, ReceptionOutcome::Frame(us(36 + DELAY)), strong));
+        }
+    }
+
+    #[test]
+    fn a_station_of_80211b_senses_ofdm_by_its_energy() {
+        let shape = Shape { band: Band::Low, ..Shape::of(Standard::Ht) };
+        let vector = shape.vector(Standard::Ht, 7).expect("a scheme of HT");
+        let by = |decibels| {
+            heard(Capability::new(Standard::HrDsss, None, false), vector, by_ratio(vector), Power::from_dbm(decibels))
+        };
+        assert_eq!(by(-81.0), (true, ReceptionOutcome::Noise, Power::from_dbm(-81.0)));
+        assert_eq!(by(-83.0), (false, ReceptionOutcome::Noise, Power::from_dbm(-83.0)));
+    }
+
+    /// A quarter of the power of 80 MHz is in the channel of 20 MHz, where the preamble is found against the noise of 20 MHz.
+    #[test]
+    fn a_narrow_station_gets_its_share_of_a_wide_frame() {
+        let shape = Shape { width: ChannelWidth::Mhz80, ..Shape::of(Standard::Vht) };
+        let vector = shape.vector(Standard::Vht, 0).expect("a scheme of VHT");
+        let a = Capability::new(Standard::Ofdm, None, false);
+        let power = Power::from_dbm(-70.0);
+        let quarter = power.scaled(0.25);
+        assert_eq!(heard(a, vector, by_ratio(vector), power), (true, ReceptionOutcome::Error(us(20 + DELAY)), quarter));
+        let wide = Capability::new(Standard::Vht, Some(shape), false);
+        let header = us(DELAY) + vector.header_duration();
+        assert_eq!(heard(wide, vector, by_ratio(vector), power), (true, ReceptionOutcome::Frame(header), power));
+        // Thermal noise of 20 MHz is -101 dBm, a noise figure 7 dB, a preamble needs 4 dB: -90 dBm, of which a quarter is left.
+        let weak = |decibels| heard(a, vector, by_ratio(vector), Power::from_dbm(decibels)).1;
+        assert_eq!(weak(-83.5), ReceptionOutcome::Error(us(20 + DELAY)));
+        assert_eq!(weak(-85.5), ReceptionOutcome::Noise);
+    }
+}

@@ -16,7 +16,7 @@ pub(super) struct Ht;
 const VECTORS: [TxVector; 8] = mcs::vectors(TxVector::new(Standard::Ht, 0), [0, 1, 2, 3, 4, 5, 6, 7]);
 
 /// L-STF, L-LTF and L-SIG (Table 19-6): the same in all mixed formats, so that every OFDM station defers.
-pub(super) const LEGACY_PREAMBLE: Duration = Duration::from_micros(8 + 8 + 4);
+pub(crate) const LEGACY_PREAMBLE: Duration = Duration::from_micros(8 + 8 + 4);
 /// HT-SIG, two symbols (19.3.9.4.3).
 const SIGNAL: Duration = Duration::from_micros(8);
 /// HT-STF; each of the HT-LTFs (Table 19-6).

@@ -4,6 +4,7 @@
 //! use the clause that they belong to, one file each behind one trait. To add a clause, add its file, its module here,
 //! and a variant of [`Standard`].
 
+mod capability;
 mod channel;
 mod clause;
 mod data_rate;
@@ -24,12 +25,14 @@ mod wavelan;
 
 use core::fmt;
 
+pub use capability::{Capability, Heard};
 pub use channel::{Channel, Channels, WideChannel};
 use clause::Clause;
 pub use clause::{Framing, PhyParameters, Section};
 pub use data_rate::DataRate;
 pub(crate) use dsss::BANDWIDTH_IN_CHIP_RATES;
 pub use encoding::{CodeRate, Constellation, Encoding, ReedSolomon};
+pub(crate) use ht::LEGACY_PREAMBLE;
 pub use shape::{Band, Shape};
 pub use station::Phy;
 pub use tx_vector::{ChannelWidth, Coding, GuardInterval, TxVector};
@@ -182,6 +185,12 @@ impl ModulationClasses {
     /// A class and those before it.
     pub const fn up_to(class: ModulationClass) -> Self {
         Self((2 << class as u8) - 1)
+    }
+
+    /// The last of them, if there is one.
+    pub fn highest(self) -> Option<ModulationClass> {
+        use ModulationClass::{Dsss, He, Ht, Ofdm, Vht};
+        [He, Vht, Ht, Ofdm, Dsss].into_iter().find(|&class| self.has(class))
     }
 
     /// Whether this class is one of them.

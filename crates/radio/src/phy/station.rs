@@ -39,6 +39,11 @@ impl Phy {
         Self { vectors: shape.vectors(self.standard), parameters, ..self }
     }
 
+    /// The same with these vectors, in the order of [`Self::vectors`].
+    pub(super) const fn with_vectors(self, vectors: &'static [TxVector]) -> Self {
+        Self { vectors, ..self }
+    }
+
     /// The same with coding of the PSDU of every frame, which makes it longer.
     #[must_use]
     pub const fn with_code(self, code: Option<ReedSolomon>) -> Self {
@@ -59,7 +64,10 @@ impl Phy {
     /// CWmin stays, as it depends on a station's own rates.
     #[must_use]
     pub fn with_long_slot(self) -> Self {
-        let slot = self.clause().long_slot();
+        // The slot of HT and HE at 2.4 GHz is that of ERP (Table 19-25).
+        let is_low = self.standard.has_shape() && self.parameters.sifs == erp::PARAMETERS.sifs;
+        let clause = if is_low { Standard::Erp.clause() } else { self.clause() };
+        let slot = clause.long_slot();
         Self { parameters: PhyParameters { slot, ..self.parameters }, ..self }
     }
 

@@ -54,8 +54,10 @@ pub(crate) struct Arrival {
     pub(crate) receiver: StationId,
     pub(crate) transmission: TransmissionId,
     pub(crate) power: Power,
-    /// Strong enough to be decoded if nothing overlaps.
+    /// Strong enough to be decoded if nothing overlaps, whole or in its legacy preamble.
     pub(crate) decodable: bool,
+    /// The receiver can decode more than the legacy preamble.
+    pub(crate) is_whole: bool,
     pub(crate) now: Instant,
     pub(crate) header_end: Instant,
     pub(crate) end: Instant,
@@ -132,7 +134,25 @@ impl Receivers {
             Self::Threshold(..) => 0,
             Self::Sinr(model, _) => model.mode(frame.vector),
         };
-        Content { mode, octets: frame.octets, airtime: frame.airtime, has_mpdus, key }
+        Content { mode, preamble_mode: mode, octets: frame.octets, airtime: frame.airtime, has_mpdus, key }
+    }
+
+    /// The same where some receivers understand no more than the legacy preamble, and the least power at which they find that.
+    pub(crate) fn content_for_all(
+        &self,
+        frame: &Header,
+        has_mpdus: bool,
+        key: u64,
+        least_power: Power,
+    ) -> (Content, Power) {
+        let content = self.content(frame, has_mpdus, key);
+        match self {
+            Self::Threshold(..) => (content, least_power),
+            Self::Sinr(model, _) => match model.preamble_mode() {
+                Some((preamble_mode, least_power)) => (Content { preamble_mode, ..content }, least_power),
+                None => (content, least_power),
+            },
+        }
     }
 
     /// A signal arrives, with this content.
@@ -145,7 +165,9 @@ impl Receivers {
         tally: &mut Tally,
     ) -> LeadingEdge {
         match self {
-            Self::Threshold(model, receivers) => receivers[station.0 as usize].on_leading(model, arrival, tally),
+            Self::Threshold(model, receivers) => {
+                receivers[station.0 as usize].on_leading::<true>(model, arrival, tally)
+            }
             Self::Sinr(model, receivers) => {
                 let turns_busy = receivers[station.0 as usize].on_leading(model, arrival, content, tally);
                 if turns_busy { LeadingEdge::Busy } else { LeadingEdge::Unnoticed }

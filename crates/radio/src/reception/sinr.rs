@@ -133,6 +133,8 @@ const SEPARATION: Decibel = Decibel(4.0);
 pub(crate) struct Content {
     /// Index of its mode.
     pub(crate) mode: usize,
+    /// The same at receivers that understand no more than the legacy preamble.
+    pub(crate) preamble_mode: usize,
     /// Of the PSDU.
     pub(crate) octets: u32,
     pub(crate) airtime: Duration,
@@ -146,6 +148,13 @@ impl Sinr {
     /// The index of the mode of frames that are sent so.
     pub(super) fn mode(&self, vector: TxVector) -> usize {
         self.modes.iter().position(|mode| mode.vector == vector).expect("every vector in use has a mode")
+    }
+
+    /// The mode of the legacy preamble, and the least power at which it is found; `None`: no frames of OFDM are in use.
+    pub(super) fn preamble_mode(&self) -> Option<(usize, Power)> {
+        let is_ofdm = |mode: &Mode| mode.vector.modulation_class() == ModulationClass::Ofdm;
+        let found = self.modes.iter().position(is_ofdm)?;
+        Some((found, self.modes[found].least_found().max(self.receive_threshold)))
     }
 
     /// The share of frames of `bits` that are received at `power` in noise alone; `None` if their preamble is not
@@ -225,6 +234,8 @@ struct Lock {
     payload_bits: f64,
     /// Whether its MPDUs are decided on one by one.
     has_mpdus: bool,
+    /// Whether the receiver understands more than the legacy preamble.
+    is_whole: bool,
     /// Up to when the chances below are reckoned.
     since: Instant,
     /// Logarithms of the chance that all bits so far were received.
@@ -273,7 +284,7 @@ impl Receiver {
     pub(super) fn on_transmit(&mut self, model: &Sinr, tally: &mut Tally) {
         self.transmitting = true;
         if let Some(lock) = self.lock.take() {
-            tally.collide(StationId(self.station), lock.transmission, true);
+            tally.collide(StationId(self.station), lock.transmission, lock.is_whole);
         }
         self.window = Window::CLOSED;
         self.busy = self.energy >= model.carrier_sense_threshold;
@@ -321,6 +332,7 @@ impl Receiver {
         let heard = match &self.lock {
             Some(lock) if lock.transmission == transmission => {
                 let heard = match mpdus {
+                    Some(_) if !lock.is_whole => ReceptionOutcome::Error(lock.header_end),
                     None => lock.end(model, self.station, tally),
                     Some((mpdus, received)) => {
                         let octets = mpdus.iter().map(|mpdu| mpdu.octets);
@@ -340,11 +352,12 @@ impl Receiver {
     /// A frame begins that could be received, had the receiver nothing else to do.
     fn on_preamble(&mut self, model: &Sinr, arrival: Arrival, content: &Content, others: Power, tally: &mut Tally) {
         if self.transmitting {
-            tally.collide(arrival.receiver, arrival.transmission, true);
+            tally.collide(arrival.receiver, arrival.transmission, arrival.is_whole);
             return;
         }
         let Arrival { transmission, power, now, header_end, .. } = arrival;
-        let Content { mode, octets, airtime, has_mpdus, key } = *content;
+        let Content { mode, preamble_mode, octets, airtime, has_mpdus, key } = *content;
+        let (mode, has_mpdus) = if arrival.is_whole { (mode, has_mpdus) } else { (preamble_mode, false) };
         let Mode { noise, service_and_tail_bits, signal_extension, cca_time, .. } = model.modes[mode];
         if now >= self.window.end {
             self.window = Window { end: now + cca_time, before: others, preambles: Power::ZERO };
@@ -359,7 +372,9 @@ impl Receiver {
         };
         // Either this frame is not received, or the one that it replaces.
         if let Some(lock) = &self.lock {
-            tally.collide(arrival.receiver, if is_taken { lock.transmission } else { transmission }, true);
+            let (lost, is_whole) =
+                if is_taken { (lock.transmission, lock.is_whole) } else { (transmission, arrival.is_whole) };
+            tally.collide(arrival.receiver, lost, is_whole);
         }
         if !is_taken {
             return;
@@ -376,6 +391,7 @@ impl Receiver {
             payload_end: now + airtime.saturating_sub(signal_extension),
             payload_bits: f64::from(8 * octets + service_and_tail_bits),
             has_mpdus,
+            is_whole: arrival.is_whole,
             since: now,
             ln_header: 0.0,
             ln_payload: 0.0,
@@ -411,7 +427,7 @@ impl Receiver {
         let Some(lock) = &mut self.lock else { return };
         if lock.stage != Stage::Synchronised && now >= self.window.end {
             if lock.stage == Stage::Drowned {
-                tally.collide(StationId(self.station), lock.transmission, true);
+                tally.collide(StationId(self.station), lock.transmission, lock.is_whole);
                 self.lock = None;
                 return;
             }
@@ -425,7 +441,7 @@ impl Receiver {
         }
         lock.is_readable = survives(model.seed, Purpose::Decoding, lock.key, self.station, lock.ln_header);
         if !lock.is_readable {
-            tally.collide(StationId(self.station), lock.transmission, lock.disturbed);
+            tally.collide(StationId(self.station), lock.transmission, lock.disturbed && lock.is_whole);
             self.lock = None;
         }
     }
@@ -473,6 +489,9 @@ impl Lock {
     /// All bits have passed. One draw decides for header and payload: what is below the chance of both is below that of
     /// the header.
     fn end(&self, model: &Sinr, station: u32, tally: &mut Tally) -> ReceptionOutcome {
+        if !self.is_whole {
+            return ReceptionOutcome::Error(self.header_end);
+        }
         if survives(model.seed, Purpose::Decoding, self.key, station, self.ln_header + self.ln_payload) {
             return ReceptionOutcome::Frame(self.header_end);
         }
@@ -610,11 +629,13 @@ mod tests {
                 transmission: TransmissionId::from_index(id),
                 power,
                 decodable: power >= self.model.least_power(self.model.modes[0].vector),
+                is_whole: true,
                 now: at,
                 header_end: at + self.header,
                 end: at + self.airtime,
             };
-            let content = Content { mode: 0, octets: OCTETS, airtime: self.airtime, has_mpdus: false, key };
+            let content =
+                Content { mode: 0, preamble_mode: 0, octets: OCTETS, airtime: self.airtime, has_mpdus: false, key };
             self.receiver.on_leading(&self.model, arrival, &content, &mut self.tally)
         }
 

@@ -103,9 +103,14 @@ impl Receiver {
         self.transmitting = false;
     }
 
-    /// A signal arrives.
+    /// A signal arrives. `MIXED`: the receiver may understand no more than its legacy preamble, as [`Arrival::is_whole`] tells.
     #[inline(always)]
-    pub(crate) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, tally: &mut Tally) -> LeadingEdge {
+    pub(crate) fn on_leading<const MIXED: bool>(
+        &mut self,
+        model: &Threshold,
+        arrival: Arrival,
+        tally: &mut Tally,
+    ) -> LeadingEdge {
         let was_busy = self.busy || self.transmitting;
         let sensed = arrival.power >= model.carrier_sense_threshold;
         let others = self.energy;
@@ -113,12 +118,12 @@ impl Receiver {
         tally.totals.receptions += u64::from(sensed);
         self.busy = match model.rules {
             Rules::Cumulative => {
-                self.on_leading_cumulative(model, arrival, others, tally);
+                self.on_leading_cumulative::<MIXED>(model, arrival, others, tally);
                 self.lock.is_some() || self.energy >= model.carrier_sense_threshold
             }
             Rules::PairwiseFirstCome if sensed => {
                 self.signals += 1;
-                if self.on_leading_pairwise(model, arrival, tally) {
+                if self.on_leading_pairwise::<MIXED>(model, arrival, tally) {
                     return LeadingEdge::Overcome;
                 }
                 true
@@ -171,9 +176,16 @@ impl Receiver {
         }
     }
 
-    fn on_leading_cumulative(&mut self, model: &Threshold, arrival: Arrival, others: Power, tally: &mut Tally) {
+    fn on_leading_cumulative<const MIXED: bool>(
+        &mut self,
+        model: &Threshold,
+        arrival: Arrival,
+        others: Power,
+        tally: &mut Tally,
+    ) {
+        let is_whole = !MIXED || arrival.is_whole;
         let audible = arrival.decodable && !self.transmitting && model.survives(arrival.power, others);
-        tally.collide(arrival.receiver, arrival.transmission, arrival.decodable && !audible);
+        tally.collide(arrival.receiver, arrival.transmission, arrival.decodable && is_whole && !audible);
         if let Some(lock) = &mut self.lock {
             if model.survives(lock.power, self.energy - lock.power) {
                 return;
@@ -184,12 +196,17 @@ impl Receiver {
             }
         }
         if audible {
-            self.lock = Some(Lock::new(arrival, false));
+            self.lock = Some(Lock::new(arrival, !is_whole));
         }
     }
 
     /// Returns whether a frame is being received and survives this one.
-    fn on_leading_pairwise(&mut self, model: &Threshold, arrival: Arrival, tally: &mut Tally) -> bool {
+    fn on_leading_pairwise<const MIXED: bool>(
+        &mut self,
+        model: &Threshold,
+        arrival: Arrival,
+        tally: &mut Tally,
+    ) -> bool {
         match &mut self.lock {
             Some(lock) => {
                 tally.collide(arrival.receiver, arrival.transmission, arrival.decodable);
@@ -204,7 +221,7 @@ impl Receiver {
                 survives
             }
             None => {
-                let damaged = self.transmitting || !arrival.decodable;
+                let damaged = self.transmitting || !arrival.decodable || MIXED && !arrival.is_whole;
                 tally.collide(arrival.receiver, arrival.transmission, self.transmitting && arrival.decodable);
                 self.lock = Some(Lock::new(arrival, damaged));
                 false

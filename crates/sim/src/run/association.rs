@@ -13,7 +13,7 @@ use hopcast_radio::mac::association::{
 };
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters};
 use hopcast_radio::mac::{Protection, StationId};
-use hopcast_radio::phy::{ModulationClasses, Phy};
+use hopcast_radio::phy::{ModulationClass, ModulationClasses, Phy};
 use hopcast_radio::units::Power;
 use hopcast_wire::ieee80211::management::{AccessCategoryParameters, Capability, EdcaParameterSet, Repr, Ssid};
 
@@ -74,6 +74,8 @@ pub(super) enum Change {
 struct Adaptation {
     is_erp: bool,
     protection: Protection,
+    /// Protection while no station of 802.11b belongs to the network.
+    otherwise: Protection,
     phy: Phy,
 }
 
@@ -103,12 +105,12 @@ impl core::ops::AddAssign for Counts {
 }
 
 impl Associations {
-    /// Those of `scenario`, whose radios have the physical layers of `phys`, in the run with `seed`.
-    pub(super) fn new(scenario: &Scenario, phys: &[Phy], seed: u64) -> Self {
+    /// Those of `scenario`, whose radios have the physical layers and the protection of `starts`, in the run with `seed`.
+    pub(super) fn new(scenario: &Scenario, starts: &[(Phy, Protection)], seed: u64) -> Self {
         let Some(association) = scenario.radio.association else { return Self::default() };
         let hosts: usize = scenario.groups.iter().map(|group| group.node_names.len()).sum();
         let mut members: Vec<Vec<Member>> = (0..hosts).map(|_| Vec::new()).collect();
-        for (radio, phy) in layout::stations(scenario).iter().zip(phys) {
+        for (radio, (phy, protection)) in layout::stations(scenario).iter().zip(starts) {
             let machine = machine(scenario, association, radio, phy, seed);
             members[radio.node.0 as usize].extend(machine.map(|machine| Member {
                 interface: radio.radio,
@@ -120,6 +122,7 @@ impl Associations {
                 adaptation: Adaptation {
                     is_erp: is_erp(phy, radio.config),
                     protection: scenario.radio.protection,
+                    otherwise: *protection,
                     phy: *phy,
                 },
                 counts: Counts::default(),
@@ -241,8 +244,8 @@ impl Associations {
         let members = self.hosts.get_mut(host as usize)?;
         members.iter_mut().find_map(|member| {
             let Coexistence { use_protection, short_slot } = member.behaviour.take()?;
-            let Adaptation { is_erp, protection, phy } = member.adaptation;
-            let protection = if use_protection && is_erp { protection } else { Protection::None };
+            let Adaptation { is_erp, protection, otherwise, phy } = member.adaptation;
+            let protection = if use_protection && is_erp { protection } else { otherwise };
             let phy = if short_slot || !is_erp { phy } else { phy.with_long_slot() };
             Some((member.interface, protection, phy))
         })
@@ -289,8 +292,12 @@ impl Member {
     }
 }
 
-/// Whether it is one of 802.11g, not of 802.11b.
+/// Whether it is one of 802.11g or a newer one that shares a channel with 802.11b, not of 802.11b.
 fn is_erp(phy: &Phy, radio: &model::NodeRadio) -> bool {
+    let has_dsss = || phy.vectors().iter().any(|vector| vector.modulation_class() == ModulationClass::Dsss);
+    if phy.standard().has_shape() {
+        return has_dsss();
+    }
     phy.is_mixed() && radio.understands(phy) == ModulationClasses::ALL
 }
 
@@ -314,7 +321,7 @@ fn machine(
     if is_erp {
         capability = capability | Capability::SHORT_SLOT_TIME;
     }
-    if scenario.radio.edca.is_some() {
+    if scenario.radio.edca_of(radio.config.capability).is_some() {
         capability = capability | Capability::QOS;
     }
     let ssid = Ssid::new(radio.config.ssid.as_bytes());

@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
-use hopcast_radio::mac::StationId;
+use hopcast_radio::mac::{Protection, StationId};
 use hopcast_radio::phy::Phy;
 
 use super::Simulation;
@@ -38,8 +38,9 @@ pub(super) fn simulation(
     let mut machines = machines(scenario, &network, seed, hosting)?;
     let warnings = core::mem::take(&mut machines.warnings);
     let stations = Stations::new(radio, &radios, seed);
-    let phys: Vec<Phy> = radios.iter().map(|radio| stations.phy(radio.config)).collect();
-    let hosts = hosts(scenario, seed, hosting, machines, &phys);
+    let start = |radio: &layout::Station<'_>| (stations.phy(radio.config), stations.protection(radio.config).0);
+    let starts: Vec<(Phy, Protection)> = radios.iter().map(start).collect();
+    let hosts = hosts(scenario, seed, hosting, machines, &starts);
     let mac = |(radio, index): (&layout::Station<'_>, u32)| {
         let mut mac = stations.mac(StationId(index), radio, hosts.cards_at(radio.node));
         let router = hosts.hosts[radio.node.0 as usize].router();
@@ -61,8 +62,9 @@ pub(super) fn simulation(
     Ok(Some(Simulation { engine, end, is_finished: false, positions, motion, warnings }))
 }
 
-/// The hosts of a run, whose stations have the physical layers of `phys`, with all that stands between them and their interfaces.
-fn hosts(scenario: &Scenario, seed: u64, hosting: Hosting, machines: Machines, phys: &[Phy]) -> Hosts {
+/// The hosts of a run, whose stations have the physical layers and the protection of `starts`, with all that stands between them and
+/// their interfaces.
+fn hosts(scenario: &Scenario, seed: u64, hosting: Hosting, machines: Machines, starts: &[(Phy, Protection)]) -> Hosts {
     let Machines { mut hosts, flows, listeners, .. } = machines;
     let real = match hosting {
         Hosting::Simulated => None,
@@ -74,7 +76,7 @@ fn hosts(scenario: &Scenario, seed: u64, hosting: Hosting, machines: Machines, p
     };
     let ports = layout::ports(scenario);
     let observer = Observer::new(scenario, seed, &ports, &hosts);
-    let associations = Associations::new(scenario, phys, seed);
+    let associations = Associations::new(scenario, starts, seed);
     if !associations.is_empty() {
         network::dissociate(scenario, &mut hosts);
     }

@@ -11,11 +11,13 @@ use hopcast_protocols::transport::{dccp, rtp, tcp};
 use hopcast_radio::errors;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
-use hopcast_radio::mac::{self, Protection};
+use hopcast_radio::mac::{self, Protection, control_response_rate};
 use hopcast_radio::obstacles::{Interior, Passages, Wall};
-use hopcast_radio::phy::{Band, ModulationClasses, Phy, ReedSolomon, Shape, Standard, TxVector};
+use hopcast_radio::phy::{Band, Capability, ModulationClasses, Phy, ReedSolomon, Shape, Standard, TxVector};
 use hopcast_radio::propagation::Range;
-use hopcast_radio::rate::Algorithm;
+use hopcast_radio::rate::{Algorithm, Candidate};
+use hopcast_radio::reception::Mode;
+use hopcast_radio::units::Decibel;
 
 use crate::host::card::CardConfig;
 use crate::id::NodeId;
@@ -88,6 +90,8 @@ pub struct Radio {
     pub rate_control: Algorithm,
     /// The edition of the access categories' parameters; `None`: DCF.
     pub edca: Option<Edition>,
+    /// The same of stations without aggregates among others with them.
+    pub legacy_edca: Option<Edition>,
     /// Protection of OFDM frames; the slot is long with it. Over the air both apply while a network asks for protection.
     pub protection: Protection,
     /// How stations find and join their access points; `None`: they belong to an access point from the start.
@@ -121,6 +125,16 @@ impl Radio {
     pub fn phy(&self) -> Phy {
         let phy = self.standard.phy(self.short_preamble);
         self.shape.map_or(phy, |shape| phy.with_shape(shape))
+    }
+
+    /// What its stations can send and receive, where they give no standard.
+    pub fn capability(&self) -> Capability {
+        Capability::new(self.standard, self.shape, self.short_preamble)
+    }
+
+    /// The edition of the parameters of stations with this capability.
+    pub fn edca_of(&self, capability: Capability) -> Option<Edition> {
+        if capability.shape().is_some() || !self.standard.has_shape() { self.edca } else { self.legacy_edca }
     }
 
     /// From one channel to the next that does not overlap it, in hertz.
@@ -235,6 +249,23 @@ pub struct Reception {
     pub interference_floor: f64,
     /// Rules for overlapping frames, and for what a receiver does after them.
     pub rules: Rules,
+}
+
+impl Reception {
+    /// How frames at these rates are received, and their answers, at the basic rate `basic` of stations with `phy`: ascending, for
+    /// [`Algorithm::Ideal`].
+    pub fn candidates(&self, rates: &[TxVector], phy: &Phy, basic: TxVector) -> Arc<[Candidate]> {
+        let detection = self.preamble_detection.map(Decibel);
+        let mode = |vector| Mode::new(vector, self.noise_figure, detection);
+        let mut rates = rates.to_vec();
+        rates.sort_by_key(|rate| rate.data_rate());
+        rates.dedup();
+        let candidate = |&rate: &TxVector| {
+            let answer = control_response_rate(phy, basic, rate);
+            Candidate { data: mode(rate), answer: mode(answer) }
+        };
+        rates.iter().map(candidate).collect()
+    }
 }
 
 /// Rules of reception.
@@ -379,8 +410,13 @@ pub struct NodeRadio {
     pub network: u32,
     /// The name of the network on the air.
     pub ssid: Arc<str>,
+    /// What it can send and receive.
+    pub capability: Capability,
     /// Centre of its channel in hertz.
     pub frequency: f64,
+    /// What radios on one channel have in common: the centre of the channel, or of the primary channel where the stations of a
+    /// scenario have several standards.
+    pub channel: f64,
     /// Centre of its primary channel in hertz.
     pub primary: f64,
     /// Rate of unicast data frames; the highest that rate control may choose.
@@ -397,6 +433,9 @@ impl NodeRadio {
     /// The physical layer that the radio understands in a network of `phy`. In an 802.11g network, a radio that sends all
     /// its frames at rates of 802.11b is a station of 802.11b.
     pub fn understands(&self, phy: &Phy) -> ModulationClasses {
+        if self.capability.standard() != phy.standard() {
+            return ModulationClasses::up_to(self.capability.class());
+        }
         let class = self.data_rate.modulation_class().max(self.basic_rate.modulation_class());
         let is_older = class < phy.fastest().modulation_class();
         if is_older { ModulationClasses::up_to(class) } else { ModulationClasses::ALL }

@@ -32,10 +32,18 @@ pub(super) struct Channel {
 #[derive(Clone, Copy, Debug)]
 struct End {
     node: u32,
-    /// In hertz.
+    /// Centres of its channel and of its primary channel in hertz.
     frequency: f64,
+    primary: f64,
     sent: Power,
     understands: ModulationClasses,
+}
+
+impl End {
+    /// Whether their channels have a centre or a primary channel in common: one may be wider.
+    fn shares_channel(&self, other: &Self) -> bool {
+        self.frequency == other.frequency || self.primary == other.primary
+    }
 }
 
 /// What becomes of a signal on its way.
@@ -84,6 +92,7 @@ impl Channel {
         let end = |station: &Station<'_>| End {
             node: station.node.0,
             frequency: station.config.frequency,
+            primary: station.config.primary,
             sent: Power::from_dbm(station.config.tx_power),
             understands: station.config.understands(&phy),
         };
@@ -229,7 +238,7 @@ impl Channel {
             ModulationClasses::ALL
         } else {
             let [from, to] = [from, to].map(|station| &self.ends[station as usize]);
-            if from.frequency == to.frequency { to.understands } else { ModulationClasses::NONE }
+            if from.shares_channel(to) { to.understands } else { ModulationClasses::NONE }
         };
         Some(Link { receiver: StationId(to), delay, power, decodable })
     }
@@ -259,10 +268,10 @@ impl Channel {
             return Some(0.0);
         }
         let [from, to] = [from, to].map(|station| &self.ends[station as usize]);
-        let offset = libm::fabs(from.frequency - to.frequency);
-        if offset == 0.0 {
+        if from.shares_channel(to) {
             return Some(0.0);
         }
+        let offset = libm::fabs(from.frequency - to.frequency);
         if from.node == to.node {
             return None;
         }

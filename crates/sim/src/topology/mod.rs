@@ -14,14 +14,14 @@ use hopcast_radio::fading::Fading;
 use hopcast_radio::mac::{StationId, control_response_rate, dsss_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
 use hopcast_radio::obstacles::{Blockage, Drift, Walls};
-use hopcast_radio::phy::{ModulationClasses, TxVector};
+use hopcast_radio::phy::{Capability, ModulationClass, ModulationClasses, TxVector};
 use hopcast_radio::propagation::{FrameShadowing, LinkShadowing, Position};
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
 use hopcast_radio::units::{Decibel, Power, PowerRatio};
 
 use crate::id::NodeId;
-use crate::layout::Station;
+use crate::layout::{self, Station};
 use crate::mobility::Motion;
 use crate::scenario::model::{self, Errors, LossLevel, NodeRadio, Propagation, Radio};
 use channel::{Attenuation, Channel};
@@ -44,6 +44,8 @@ pub(crate) struct Topology {
     places: Vec<Position>,
     variation: Option<Variation>,
     losses: Option<Losses>,
+    /// By station, where they differ; and whether powers mean anything.
+    capabilities: Option<(Vec<Capability>, bool)>,
     channel: Channel,
     /// What [`Self::lossy_links`] has found.
     lossy: OnceCell<Vec<Vec<(u32, f64)>>>,
@@ -57,22 +59,26 @@ pub(crate) struct Topology {
 struct ByReceiver<T> {
     /// For those that understand all modulations.
     any: T,
-    /// For those that understand DSSS alone.
-    dsss: T,
+    /// For those that understand no more than a modulation class, in the order of the classes.
+    older: [T; CLASSES],
 }
+
+/// Modulation classes that are not the last.
+const CLASSES: usize = ModulationClass::He as usize;
 
 impl<T: Copy> ByReceiver<T> {
     /// For the receiver of `link`, if it decodes anything.
     fn of(&self, link: &Link) -> Option<T> {
         match link.decodable {
             ModulationClasses::NONE => None,
-            ModulationClasses::DSSS => Some(self.dsss),
-            _ => Some(self.any),
+            classes => {
+                Some(classes.highest().and_then(|class| self.older.get(class as usize)).map_or(self.any, |&of| of))
+            }
         }
     }
 
     fn map<U>(self, change: impl Fn(T) -> U) -> ByReceiver<U> {
-        ByReceiver { any: change(self.any), dsss: change(self.dsss) }
+        ByReceiver { any: change(self.any), older: self.older.map(change) }
     }
 }
 
@@ -117,6 +123,8 @@ impl Topology {
             places,
             variation: variation(radio, seed),
             losses: losses(radio, seed),
+            capabilities: layout::capabilities(radio, stations)
+                .map(|capabilities| (capabilities, !matches!(radio.propagation, Propagation::Range(_)))),
             channel,
             lossy: OnceCell::new(),
             nodes: stations.iter().map(|station| station.node).collect(),
@@ -189,6 +197,9 @@ impl Topology {
         }
         if let Some(losses) = self.losses {
             medium.set_losses(losses);
+        }
+        if let Some((capabilities, has_power)) = self.capabilities {
+            medium.set_capabilities(capabilities, has_power);
         }
         medium
     }
@@ -290,7 +301,7 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
             rules: threshold_rules(model.rules),
             receive_thresholds: rates(radio, stations).iter().map(|&rate| (rate, Attenuation::DECODED)).collect(),
         };
-        let usable = ByReceiver { any: Attenuation::DECODED, dsss: Attenuation::DECODED };
+        let usable = ByReceiver { any: Attenuation::DECODED, older: [Attenuation::DECODED; CLASSES] };
         return (Reception::Threshold(threshold), vec![usable; stations.len()]);
     }
     let carrier_sense_threshold = Power::from_dbm(model.carrier_sense_threshold);
@@ -326,6 +337,18 @@ fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<TxVector> {
         if !configs.iter().any(|known| has_equal_rates(known, station.config)) {
             configs.push(station.config);
         }
+    }
+    let capabilities = layout::capabilities(radio, stations).map(|all| layout::distinct(&all));
+    if let Some(capabilities) = capabilities {
+        // All that any of them sends to any other, and what answers that.
+        let vectors = capabilities.iter().flat_map(|own| own.phy_among(&capabilities).vectors()).copied();
+        let mut unique = Vec::new();
+        vectors.for_each(|vector| {
+            if !unique.contains(&vector) {
+                unique.push(vector);
+            }
+        });
+        return unique;
     }
     let phy = &radio.phy();
     let to_dsss = rate_to_dsss(radio, stations);
@@ -370,15 +393,37 @@ fn of_robust_rates(radio: &Radio, stations: &[Station<'_>], of: impl Fn(TxVector
 
 /// The most robust rate of each station's data frames.
 fn robust_rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<ByReceiver<TxVector>> {
+    if let Some(capabilities) = layout::capabilities(radio, stations) {
+        return robust_rates_among(stations, &capabilities);
+    }
     let to_dsss = rate_to_dsss(radio, stations);
     let rates = |station: &Station<'_>| {
         let any = match station.config.rate_control {
             Algorithm::Fixed(rate) => rate,
             _ => radio.phy().vectors()[0],
         };
-        ByReceiver { any, dsss: to_dsss(any) }
+        let mut older = [any; CLASSES];
+        older[ModulationClass::Dsss as usize] = to_dsss(any);
+        ByReceiver { any, older }
     };
     stations.iter().map(rates).collect()
+}
+
+/// The same among stations with these capabilities.
+fn robust_rates_among(stations: &[Station<'_>], capabilities: &[Capability]) -> Vec<ByReceiver<TxVector>> {
+    let distinct = layout::distinct(capabilities);
+    let rates = |(station, own): (&Station<'_>, &Capability)| {
+        let toward = |other: Capability| match station.config.rate_control {
+            Algorithm::Fixed(rate) => own.rate_toward(other, rate),
+            _ => own.common(other).phy().vectors()[0],
+        };
+        let any = toward(*own);
+        let older = core::array::from_fn(|class| {
+            distinct.iter().find(|other| other.class() as usize == class).map_or(any, |&other| toward(other))
+        });
+        ByReceiver { any, older }
+    };
+    stations.iter().zip(capabilities).map(rates).collect()
 }
 
 /// From the rate of data to the rate of data for stations that understand DSSS alone; the same if there are none.

@@ -26,6 +26,7 @@ mod reception;
 mod results;
 mod routing;
 mod scenarios;
+mod standards;
 mod traffic;
 
 use hopcast_protocols::time::Instant;

@@ -15,4 +15,5 @@ mod queueing;
 mod rate;
 mod recovery;
 mod reservation;
+mod standards;
 mod txop;

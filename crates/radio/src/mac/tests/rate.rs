@@ -7,7 +7,7 @@ use super::bench::{
     Bench, ERP_24, ERP_54, MBPS_2, MBPS_11, MBPS_24, MBPS_54, ME, OTHER, PEER, Packet, dsss, micros, ofdm, us, with_rts,
 };
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
-use crate::mac::{Config, DropCause, Frame, Output};
+use crate::mac::{Config, DropCause, Frame, Output, dsss_peers};
 use crate::phy::{Standard, TxVector};
 use crate::rate::Algorithm;
 
@@ -122,7 +122,8 @@ fn under_rate_control_an_rts_that_is_not_answered_is_repeated_at_a_lower_rate() 
 /// ```
 #[test]
 fn an_rts_is_understood_by_who_it_is_for() {
-    let erp = Config { dsss_receivers: [PEER].into(), ..Config::new(Standard::Erp.phy(false), ERP_54) };
+    let erp = Config::new(Standard::Erp.phy(false), ERP_54);
+    let erp = Config { peers: Some(dsss_peers(&[PEER], &erp).into()), ..erp };
     let mut bench = Bench::with_draws(with_rts(erp.clone()), &[(31, 0)]);
     bench.packet(us(1_000), 1);
     let rts = bench.expect_transmit(Rts, us(1_000));

@@ -3,6 +3,7 @@
 mod aggregation;
 mod association;
 mod errors;
+mod mixed;
 mod nodes;
 mod obstacles;
 mod propagation;
@@ -15,8 +16,8 @@ mod standard;
 use hopcast_protocols::time::Duration;
 use hopcast_radio::errors::DEFAULT_NOISE_FIGURE;
 use hopcast_radio::mac::edca::Edition;
-use hopcast_radio::mac::{AccessRules, Config};
-use hopcast_radio::phy::{Band, ChannelWidth, Phy, Shape, Standard, TxVector, WideChannel};
+use hopcast_radio::mac::{AccessRules, Config, controlled_rates};
+use hopcast_radio::phy::{Band, Capability, ChannelWidth, Standard, WideChannel};
 use hopcast_radio::rate::Algorithm;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,7 +75,7 @@ pub(super) struct Radio {
     data_rate: Option<RateChoice>,
     /// Basic rate: that of broadcast frames, and the highest rate of RTS, CTS and ACK frames. hopcast ignores a basic
     /// rate above the data rate.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest mandatory rate up to `data_rate`, of 802.11b with `protection`; under profile `ns-2` the 2 Mb/s of its `bandwidth_` if the standard has that rate and `data_rate` is not lower")))]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest mandatory rate up to `data_rate`, of 802.11b with `protection` or a station of 802.11b; under profile `ns-2` the 2 Mb/s of its `bandwidth_` if the standard has that rate and `data_rate` is not lower")))]
     basic_rate: Option<Rate>,
     /// Frame length above which RTS/CTS precede a unicast frame: in bytes (the whole MAC frame counts, or the A-MPDU), or as a
     /// time on the air. `0 B`: they precede all unicast frames. `wavelan` has no RTS.
@@ -90,9 +91,10 @@ pub(super) struct Radio {
     txop: Option<Time>,
     /// What data frames of 802.11n and later aggregate.
     aggregation: Aggregation,
-    /// Protection of 802.11g's OFDM frames while stations of 802.11b belong to the network; the slot is then long. With
-    /// association over the air the access point learns which stations belong; else protection holds throughout the run.
-    #[schemars(extend("x-default" = computed("`none`; `cts-to-self` with association over the air if `basic_rate` is one of 802.11b")))]
+    /// Protection of frames that older stations of the network don't understand: of OFDM frames from stations of 802.11b,
+    /// with which the slot is long, or of newer frames from other stations. With association over the air the access point
+    /// learns whether stations of 802.11b belong; else protection holds throughout the run.
+    #[schemars(extend("x-default" = computed("`none`; `cts-to-self` with a station whose `standard` is 802.11b, and with association over the air if `basic_rate` is one of 802.11b")))]
     protection: Option<Protection>,
     /// Association of stations with access points.
     #[schemars(extend("x-default" = is("implicit", "stations belong to the nearest access point from the start")))]
@@ -207,9 +209,13 @@ impl Resolver<'_> {
         let short_preamble = self.short_preamble(radio, standard);
         let (phy, shape, channel) = self.shaped_phy(radio, standard, short_preamble);
         let phy = &phy;
-        let (data_rate, rate_control, basic_rate) = self.rates(radio, phy, shape);
+        let capability = Capability::new(standard, shape, short_preamble);
+        let older: Vec<Capability> =
+            self.older_standards().into_iter().filter_map(|older| mixed::older(capability, older)).collect();
+        let phy_among = capability.phy_among(&older);
+        let (data_rate, rate_control, basic_rate) = self.rates(radio, (phy, &phy_among), shape, &older);
         let association = self.association(radio, standard);
-        let protection = self.protection(radio, phy, basic_rate, association.is_some());
+        let protection = self.protection(radio, (phy, &older), basic_rate, association.is_some());
         let (rts_threshold, rts_duration) = self.rts_threshold(radio, standard);
         let mtu = radio.mtu.0.map(bytes);
         let aggregation = self.aggregation(radio.aggregation, standard);
@@ -227,7 +233,7 @@ impl Resolver<'_> {
         let (tx_power, reception) = self.reception(radio, around);
         let controlled = controlled_rates(phy, shape, rate_control);
         let candidates = if controlled.is_empty() { phy.vectors() } else { &controlled };
-        let candidates = self.candidates(rate_control, candidates, (phy, basic_rate), by_range, &reception);
+        let candidates = self.candidates(rate_control, candidates, (&phy_among, basic_rate), by_range, &reception);
         let mac = Config {
             candidates,
             rts_threshold,
@@ -256,6 +262,7 @@ impl Resolver<'_> {
             data_rate,
             rate_control,
             edca,
+            legacy_edca: edca.filter(|_| radio.edca.is_some()),
             protection,
             association,
             basic_rate,
@@ -332,13 +339,4 @@ impl Resolver<'_> {
         self.ledger.note(&["radio", "access_rules"], told, &source);
         rules
     }
-}
-
-/// What rate control chooses from; empty: all rates. Of 802.11n and later, the schemes over all streams, or over fewer ones too if the
-/// algorithm knows which of them is better.
-fn controlled_rates(phy: &Phy, shape: Option<Shape>, algorithm: Algorithm) -> Vec<TxVector> {
-    let Some(shape) = shape else { return Vec::new() };
-    let fewest = if matches!(algorithm, Algorithm::Ideal | Algorithm::MinstrelHt) { 1 } else { shape.streams };
-    let is_chosen = |rate: &&TxVector| rate.format().has_shape() && (fewest..=shape.streams).contains(&rate.streams());
-    phy.vectors().iter().filter(is_chosen).copied().collect()
 }

@@ -1,12 +1,14 @@
 //! The radios of a group of nodes.
 
-use hopcast_radio::phy::{Band, WideChannel};
+use hopcast_radio::phy::{Band, Capability, WideChannel};
 use hopcast_radio::rate::Algorithm;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::Resolver;
+use super::rates::shown;
 use super::shape::Channel;
+use super::standard::StandardName;
 use crate::scenario::declare::computed;
 use crate::scenario::model;
 use crate::scenario::quantity::{Frequency, Power, Rate, RateOrScheme};
@@ -19,12 +21,16 @@ pub(in super::super) struct NodeRadio {
     /// other.
     #[schemars(extend("maxLength" = 64, "x-default" = computed("one network for all radios without a `network`")))]
     network: Option<String>,
+    /// Physical layer of the radio: that of `radio`, or an older one in the same band, which then shares the channel. At 2.4 GHz
+    /// 802.11b, 802.11g, 802.11n and 802.11ax follow each other, at 5 GHz 802.11a, 802.11n, 802.11ac and 802.11ax.
+    #[schemars(extend("x-default" = computed("`radio.standard`")))]
+    standard: Option<StandardName>,
     /// Channel number in the standard's band, or a table with the number of the primary channel and the width, which is that
     /// of `radio.channel`.
     #[schemars(extend("x-default" = computed("`radio.channel`")))]
     channel: Option<Channel>,
     /// Data rate of unicast data frames, or `mcs N` under 802.11n and later. A station of 802.11g with a data rate of 802.11b is a station of 802.11b.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("`radio.data_rate`")))]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("`radio.data_rate`; with an older `standard` its highest rate, or the algorithm of `radio.data_rate`, `minstrel` in place of `minstrel-ht` before 802.11n")))]
     data_rate: Option<RateOrScheme>,
     /// Basic rate: that of broadcast frames, and the highest rate of RTS, CTS and ACK frames. hopcast ignores a basic
     /// rate above the data rate.
@@ -37,10 +43,10 @@ pub(in super::super) struct NodeRadio {
 
 impl Resolver<'_> {
     /// The channel of a radio, if it is given. It is as wide as that of the network: stations of one standard have one width.
-    fn node_channel(&mut self, path: &[&str], given: Option<Channel>, radio: &model::Radio) -> Option<WideChannel> {
+    fn node_channel(&mut self, path: &[&str], given: Option<Channel>, capability: Capability) -> Option<WideChannel> {
         let Channel { number, width } = given?;
-        let Some(shape) = radio.shape else {
-            return self.channel(given, radio.standard, Band::High, path);
+        let Some(shape) = capability.shape() else {
+            return self.channel(given, capability.standard(), Band::High, path);
         };
         if width.is_some_and(|width| width.0 != shape.width.hertz()) {
             let at: Vec<&str> = path.iter().copied().chain(["width"]).collect();
@@ -48,7 +54,7 @@ impl Resolver<'_> {
             return None;
         }
         let width = Some(Frequency(shape.width.hertz()));
-        self.channel(Some(Channel { number, width }), radio.standard, shape.band, path)
+        self.channel(Some(Channel { number, width }), capability.standard(), shape.band, path)
     }
 
     /// The radios of a group of nodes; `given` has the differences from `radio`, and `names` has the networks so far.
@@ -60,6 +66,7 @@ impl Resolver<'_> {
         names: &mut Vec<String>,
     ) -> Vec<model::NodeRadio> {
         let mut radios = Vec::new();
+        let is_mixed = !self.older_standards().is_empty();
         for (given, place) in given.iter().zip(0..) {
             let place: u32 = place;
             let place = place.to_string();
@@ -67,14 +74,28 @@ impl Resolver<'_> {
             for key in ["network", "data_rate"] {
                 self.ledger.note_given(&at(key));
             }
-            let channel = self.node_channel(&at("channel"), given.channel, radio);
-            let phy = radio.phy();
+            let capability = self.node_capability(&at("standard"), given.standard, radio);
+            let is_older = capability != radio.capability();
+            let channel = self.node_channel(&at("channel"), given.channel, capability);
+            let phy = capability.phy();
             let data_rate = given.data_rate.and_then(|rate| match rate {
                 RateOrScheme::Rate(rate) => self.rate_at(&at("data_rate"), rate, &phy),
-                RateOrScheme::Mcs(mcs) => self.scheme_at(&at("data_rate"), mcs, &phy, radio.shape),
+                RateOrScheme::Mcs(mcs) => self.scheme_at(&at("data_rate"), mcs, &phy, capability.shape()),
             });
-            let basic_rate = given.basic_rate.and_then(|rate| self.rate_at(&at("basic_rate"), rate, &phy));
-            let basic_rate = self.node_basic_rate(&at("basic_rate"), data_rate, basic_rate, radio);
+            let rate_control = data_rate.map_or(radio.rate_control, Algorithm::Fixed);
+            let rate_control = match rate_control {
+                Algorithm::Fixed(_) if is_older => Algorithm::Fixed(data_rate.unwrap_or(phy.fastest())),
+                Algorithm::MinstrelHt if capability.shape().is_none() => Algorithm::Minstrel,
+                algorithm => algorithm,
+            };
+            if let (true, None, Algorithm::Fixed(rate)) = (is_older, data_rate, rate_control) {
+                let source = format!("default: the highest rate of {}", capability.standard());
+                self.ledger.note(&at("data_rate"), &shown(&rate), &source);
+            }
+            let data_rate = if is_older { Some(data_rate.unwrap_or(phy.fastest())) } else { data_rate };
+            let phy_among = if is_older || is_mixed { self.phy_among(capability, radio) } else { phy };
+            let basic_rate = given.basic_rate.and_then(|rate| self.rate_at(&at("basic_rate"), rate, &phy_among));
+            let basic_rate = self.node_basic_rate(&at("basic_rate"), data_rate, basic_rate, (radio, &phy_among));
             self.ledger.note_given(&at("tx_power"));
             let network = match &given.network {
                 None => 0,
@@ -86,14 +107,19 @@ impl Resolver<'_> {
                     }
                 },
             };
+            let centre = if is_older { self.narrower_centre(capability, radio) } else { radio.channel };
+            let frequency = channel.map_or(centre, |channel| channel.centre);
+            let primary = channel.map_or(radio.primary, |channel| channel.primary);
             radios.push(model::NodeRadio {
                 network,
                 // Those without a name of their own are one network.
                 ssid: given.network.as_deref().unwrap_or("hopcast").into(),
-                frequency: channel.map_or(radio.channel, |channel| channel.centre),
-                primary: channel.map_or(radio.primary, |channel| channel.primary),
+                capability,
+                frequency,
+                channel: if is_mixed { primary } else { frequency },
+                primary,
                 data_rate: data_rate.unwrap_or(radio.data_rate),
-                rate_control: data_rate.map_or(radio.rate_control, Algorithm::Fixed),
+                rate_control,
                 basic_rate,
                 tx_power: given.tx_power.map_or(radio.tx_power, |power| power.0),
             });

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use hopcast_radio::mac::{self, control_response_rate, dsss_rate};
-use hopcast_radio::phy::{ModulationClass, Phy, Shape, TxVector};
+use hopcast_radio::mac::{self, dsss_rate};
+use hopcast_radio::phy::{Capability, ModulationClass, Phy, Shape, Standard, TxVector};
 use hopcast_radio::rate::{Algorithm, Candidate};
-use hopcast_radio::reception::Mode;
-use hopcast_radio::units::Decibel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +33,14 @@ const BASIC_RATE_SOURCE: &str =
 
 impl Resolver<'_> {
     /// The data rate or the highest of several, the algorithm that chooses the rate, and the basic rate.
-    pub(super) fn rates(&mut self, radio: &Radio, phy: &Phy, shape: Option<Shape>) -> (TxVector, Algorithm, TxVector) {
+    /// `phy_among` has the rates that older stations of the scenario share.
+    pub(super) fn rates(
+        &mut self,
+        radio: &Radio,
+        (phy, phy_among): (&Phy, &Phy),
+        shape: Option<Shape>,
+        older: &[Capability],
+    ) -> (TxVector, Algorithm, TxVector) {
         // Those of the profile hold where the standard has them.
         let [profile_data_rate, profile_basic_rate] = ["data_rate", "basic_rate"].map(|key| {
             let (rate, source) = self.ledger.of_profile(&["radio", key])?;
@@ -77,17 +82,20 @@ impl Resolver<'_> {
                 (rate, Algorithm::Fixed(rate))
             }
         };
-        let given = radio.basic_rate.and_then(|rate| self.rate("basic_rate", rate, phy));
-        let protected = matches!(radio.protection, Some(Protection::CtsToSelf | Protection::RtsCts));
+        let given = radio.basic_rate.and_then(|rate| self.rate("basic_rate", rate, phy_among));
+        let has_dsss = has_dsss(older);
+        let is_given = matches!(radio.protection, Some(Protection::CtsToSelf | Protection::RtsCts));
+        let protected = has_dsss || is_given && phy.is_mixed();
         let (fitting, exceeding) = split(given, data_rate);
         let basic_rate = self.ledger.pick_shown(&["radio", "basic_rate"], fitting, TxVector::to_string, || {
             let of_profile = profile_basic_rate.filter(|(rate, _)| rate.data_rate() <= data_rate.data_rate());
             let (rate, source) = of_profile.unwrap_or_else(|| {
-                let source = match protected && phy.is_mixed() {
+                let source = match protected {
+                    true if has_dsss => "default with a station of 802.11b: a rate that all stations understand",
                     true => "default with protection: a rate that 802.11b has",
                     false => BASIC_RATE_SOURCE,
                 };
-                (default_basic_rate(phy, protected, data_rate), source.into())
+                (default_basic_rate(phy_among, protected, data_rate), source.into())
             });
             (rate, in_place_of(exceeding, source))
         });
@@ -112,37 +120,39 @@ impl Resolver<'_> {
             self.report(&["radio", "data_rate"], problem, expected);
             return Arc::default();
         }
-        let detection = reception.preamble_detection.map(Decibel);
-        let mode = |vector| Mode::new(vector, reception.noise_figure, detection);
-        let mut rates = rates.to_vec();
-        rates.sort_by_key(|rate| rate.data_rate());
-        rates.dedup();
-        let candidate = |&rate: &TxVector| {
-            let answer = control_response_rate(phy, basic_rate, rate);
-            Candidate { data: mode(rate), answer: mode(answer) }
-        };
-        rates.iter().map(candidate).collect()
+        reception.candidates(rates, phy, basic_rate)
     }
 
     pub(super) fn protection(
         &mut self,
         radio: &Radio,
-        phy: &Phy,
+        (phy, older): (&Phy, &[Capability]),
         basic_rate: TxVector,
         is_over_the_air: bool,
     ) -> mac::Protection {
         let path = ["radio", "protection"];
+        let (has_dsss, has_older) = (has_dsss(older), !older.is_empty());
         let protection = self.ledger.pick(&path, radio.protection, || {
             if is_over_the_air && phy.is_mixed() && basic_rate.modulation_class() == ModulationClass::Dsss {
                 let source = "default over the air: while a station of 802.11b belongs to the network";
                 return (Protection::CtsToSelf, source.into());
+            }
+            if has_dsss {
+                let source = "default: access points ask for it in a network with a station of 802.11b (10.27.2)";
+                return (Protection::CtsToSelf, source.into());
+            }
+            if has_older {
+                return (Protection::None, "default: all stations understand the legacy preamble".into());
             }
             (Protection::None, "default: all stations understand OFDM".into())
         });
         if protection == Protection::None {
             return mac::Protection::None;
         }
-        if !phy.is_mixed() {
+        if has_older && !has_dsss {
+            return protection.into();
+        }
+        if !phy.is_mixed() && !has_older {
             self.report(
                 &path,
                 format!("{} needs no protection: only 802.11g mixes OFDM with older modulations", phy.standard()),
@@ -183,9 +193,8 @@ impl Resolver<'_> {
         path: &[&str],
         data_rate: Option<TxVector>,
         given: Option<TxVector>,
-        radio: &model::Radio,
+        (radio, phy): (&model::Radio, &Phy),
     ) -> TxVector {
-        let phy = &radio.phy();
         let (fitting, exceeding) = split(given, data_rate.unwrap_or(radio.data_rate));
         if let Some(rate) = fitting {
             self.ledger.note_given(path);
@@ -198,7 +207,8 @@ impl Resolver<'_> {
         }
         let (rate, source) = match data_rate {
             Some(rate) if !has_rate(rate, radio.basic_rate) => {
-                (default_basic_rate(phy, radio.protection != mac::Protection::None, rate), BASIC_RATE_SOURCE)
+                let protected = radio.protection != mac::Protection::None && phy.is_mixed();
+                (default_basic_rate(phy, protected, rate), BASIC_RATE_SOURCE)
             }
             // The network's, as what goes at it is for all stations.
             _ => (radio.basic_rate, "radio.basic_rate"),
@@ -210,8 +220,13 @@ impl Resolver<'_> {
     }
 }
 
+/// Whether one of these is a station of 802.11b.
+fn has_dsss(older: &[Capability]) -> bool {
+    older.iter().any(|older| older.standard() == Standard::HrDsss)
+}
+
 /// A rate, with the index of its scheme if it has one.
-fn shown(rate: &TxVector) -> String {
+pub(super) fn shown(rate: &TxVector) -> String {
     if rate.format().has_shape() { format!("mcs {} ({rate})", rate.mcs()) } else { rate.to_string() }
 }
 
@@ -236,7 +251,7 @@ fn in_place_of(exceeding: Option<TxVector>, source: String) -> String {
 
 /// The highest mandatory rate up to the data rate; with protection, of 802.11b.
 fn default_basic_rate(phy: &Phy, protected: bool, data_rate: TxVector) -> TxVector {
-    let highest = if protected && phy.is_mixed() { dsss_rate(phy, data_rate) } else { data_rate };
+    let highest = if protected { dsss_rate(phy, data_rate) } else { data_rate };
     phy.default_basic_rate(highest)
 }
 

@@ -211,7 +211,7 @@ impl Resolver<'_> {
 }
 
 /// The widest channels of a standard in a band.
-fn widest(standard: Standard, band: Band) -> ChannelWidth {
+pub(super) fn widest(standard: Standard, band: Band) -> ChannelWidth {
     match (standard, band) {
         (Standard::Ht, _) | (Standard::He, Band::Low) | (Standard::OfdmTurbo, _) => ChannelWidth::Mhz40,
         (Standard::Vht | Standard::He, _) => ChannelWidth::Mhz160,
