@@ -261,7 +261,7 @@ def test_init_takes_another_name_and_names_it_in_the_comment(hopcast: Hopcast, t
         (["mesh", "--out", ""], "'': can't be written"),
         (["mesh", "--out", "."], ".: is already there"),
         (["--out", "x.toml"], "--out needs a KIND"),
-        (["mesh", "film"], "unexpected extra argument"),
+        (["mesh", "film"], "film: is one argument too many"),
     ],
 )
 def test_init_refuses_what_it_cannot_do(hopcast: Hopcast, tmp_path: Path, arguments: list[str], told: str) -> None:

@@ -163,7 +163,7 @@ WRONG_RUNS = {
 @pytest.mark.parametrize(("document", "problem"), WRONG_RUNS.values(), ids=WRONG_RUNS)
 def test_what_is_no_run_is_told(hopcast: Hopcast, tmp_path: Path, document: Any, problem: str) -> None:
     (tmp_path / "run.json").write_text(json.dumps(document))
-    assert refused(hopcast, tmp_path).startswith(f"Error: {tmp_path}/run.json: {problem}")
+    assert refused(hopcast, tmp_path).startswith(f"hopcast: {tmp_path}/run.json: {problem}")
 
 
 @pytest.mark.parametrize("octets", [b"\xff", b"{", b"[" * 100_000, b""], ids=["not UTF-8", "half", "deep", "empty"])
@@ -199,7 +199,7 @@ def test_what_are_no_rows_is_told(
     Study(QUICK, [claim("A2", "said", "ratio", "", Sample((2.0,)), low=1.0)], {}).write(tmp_path)
     rows = tmp_path / "rows.json"
     rows.write_text(json.dumps(change(json.loads(rows.read_text()))))
-    assert refused(hopcast, tmp_path).startswith(f"Error: {rows}: {problem}")
+    assert refused(hopcast, tmp_path).startswith(f"hopcast: {rows}: {problem}")
 
 
 def test_rows_that_are_missing_are_told(hopcast: Hopcast, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_series_that_is_none_is_told(hopcast: Hopcast, file: Path, tmp_path: P
     ):
         series.with_columns(wrong.alias(column)).write_parquet(path)
         told = refused(hopcast, out)
-        assert told.startswith(f"Error: {path}: column {column}")
+        assert told.startswith(f"hopcast: {path}: column {column}")
         assert problem in told
 
 

@@ -64,7 +64,7 @@ def test_a_key_and_correction_change_nothing_for_the_user(tmp_path: Path) -> Non
 
 def test_wrong_arguments_are_named() -> None:
     for address in ("nowhere:port", "nowhere:", "nowhere:65536", ":1", "[::1", "[::1]6511", "[::1]:", "[]:1"):
-        with pytest.raises(ValueError, match="expected HOST:PORT"):
+        with pytest.raises(ValueError, match="expected HOST or HOST:PORT"):
             Sender(address)
 
     async def enter(end: Sender | Receiver) -> None:

@@ -80,8 +80,9 @@ def test_the_table_has_what_each_run_gives(asked: Path, hopcast: Hopcast) -> Non
     assert "8 points, 16 runs" in done.stdout
     flows, nodes = open_sweep(out).flows, open_sweep(out).nodes
     keys = [WINDOW, RATE, SPACING, "radio.queue.packets"]
-    fields = list(run(Scenario.from_toml(TOML)).json()["flows"][0])
-    assert flows.columns == [*keys, "seed", *fields]
+    result = run(Scenario.from_toml(TOML))
+    assert flows.columns == [*keys, *result.flows.columns]
+    assert result.json()["flows"][0].keys() <= set(flows.columns)
     assert (flows.height, nodes.height) == (8 * 2 * 2, 8 * 2 * 3)
     assert flows.schema[WINDOW] == polars.Int64
     for point in ((2, "6 Mb/s", "7 m", 20), (8, "54 Mb/s", "5 m", 10)):
