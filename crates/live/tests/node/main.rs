@@ -610,7 +610,7 @@ fn a_key_is_made_in_a_new_file() {
     let make = |path: &Path| Command::new(binary()).arg("key").arg(path).output().expect("it can be run");
     assert_eq!(make(&path).status.code(), Some(0));
     let made = std::fs::read(&path).expect("it is there");
-    for (path, says) in [(path.as_path(), "exists"), (Path::new("/nowhere/key"), "/nowhere/key")] {
+    for (path, says) in [(path.as_path(), "is already there"), (Path::new("/nowhere/key"), "/nowhere/key")] {
         let output = make(path);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
