@@ -12,7 +12,7 @@ use super::event::Event;
 #[derive(Debug)]
 pub(super) struct EventWriter<W> {
     output: W,
-    /// By time, then by [`Kind::order`], then in the order of their arrival.
+    /// By time, then by [`Kind::order`](super::event::Kind::order), then in the order of their arrival.
     waiting: BTreeMap<(Instant, u8, u64), Event>,
     arrived: u64,
     written: u64,
