@@ -323,6 +323,7 @@ impl<P> Medium<P> {
         bound: Instant,
         mut on_arrival: impl FnMut(StationId, Instant, LeadingEdge),
     ) -> Option<Instant> {
+        let has_own_powers = self.has_own_powers();
         let transmission = self.transmissions[id.index()].as_mut();
         let transmission = transmission.expect("edges exist only for what is on the air");
         let has_mpdus = transmission.mpdus().is_some();
@@ -351,7 +352,7 @@ impl<P> Medium<P> {
             if let Some(factors) = &factors {
                 power = power.scaled(factors.at(link.receiver, now));
             }
-            if factors.is_some() || self.capabilities.is_some() {
+            if has_own_powers {
                 powers.push(power);
             }
             let (threshold, header) = match heard {
@@ -386,12 +387,11 @@ impl<P> Medium<P> {
         mut bound: Instant,
         mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, ReceptionOutcome, &MpduSet, bool) -> Option<Instant>,
     ) -> EdgeProgress {
-        let Self { paths, receivers, variation, losses, capabilities, transmissions, powers, tally, received, .. } =
-            self;
+        let has_own_powers = self.has_own_powers();
+        let Self { paths, receivers, losses, transmissions, powers, tally, received, .. } = self;
         let transmission = transmissions[id.index()].as_ref().expect("edges exist only for what is on the air");
         *received = MpduSet::ALL;
         let mpdus = transmission.mpdus();
-        let has_own_powers = variation.is_some() || capabilities.is_some();
         let is_simple = !has_own_powers && losses.is_none();
         for link in &paths.links[front.next as usize..front.end as usize] {
             let now = front.leaves + link.delay;
@@ -442,7 +442,7 @@ impl<P> Medium<P> {
             // Dropped where it is: packets are large.
             *slot = None;
         }
-        if self.variation.is_some() || self.capabilities.is_some() {
+        if self.has_own_powers() {
             self.powers[id.index()].clear();
         }
         self.free.push(id);
@@ -458,6 +458,11 @@ impl<P> Medium<P> {
         self.transmissions.iter().flatten()
     }
 
+    /// Whether frames have other powers at receivers than those of their links.
+    const fn has_own_powers(&self) -> bool {
+        self.variation.is_some() || self.capabilities.is_some()
+    }
+
     /// How many links a transmission's leading edge has passed.
     pub fn passed(&self, id: TransmissionId) -> usize {
         let Transmission { first_link, leading, .. } = self.transmission(id);
@@ -468,9 +473,9 @@ impl<P> Medium<P> {
     pub fn passed_links(&self, id: TransmissionId, from: usize) -> impl Iterator<Item = Link> {
         let Transmission { first_link, leading, .. } = *self.transmission(id);
         let links = &self.paths.links[first_link as usize..leading as usize];
-        links.iter().enumerate().skip(from).map(move |(place, link)| match &self.variation {
-            None => *link,
-            Some(_) => Link { power: self.powers[id.index()][place], ..*link },
+        links.iter().enumerate().skip(from).map(move |(place, link)| match self.has_own_powers() {
+            false => *link,
+            true => Link { power: self.powers[id.index()][place], ..*link },
         })
     }
 

@@ -798,6 +798,7 @@ mod standards {
         let started = medium.transmit(&header, None, None, us(0)).expect("there is a receiver");
         let mut edges = Vec::new();
         assert_eq!(medium.follow_leading(started.id, us(10_000), |_, _, edge| edges.push(edge)), None);
+        let recorded = medium.passed_links(started.id, 0).next().expect("it has arrived").power;
         let (mut front, mut outcome) = (medium.trailing(started.id), None);
         let progress = medium.follow_trailing(started.id, &mut front, us(10_000), |_, link, at, heard, _, _| {
             assert_eq!(at, us(AIRTIME + DELAY), "the length in the legacy preamble is that of the frame");
@@ -806,6 +807,7 @@ mod standards {
         });
         assert_eq!(progress, EdgeProgress::Over);
         let (heard, power) = outcome.expect("the frame ends");
+        assert_eq!(recorded, power);
         assert_eq!(medium.totals().collisions, 0);
         (edges == [LeadingEdge::Busy], heard, power)
     }

@@ -738,8 +738,7 @@ impl<U: Upper> Engine<U> {
     /// Moves packets from a host to its interfaces. The stations among them are `touched`, but for the one that is settled now.
     fn settle_host<const WATCHED: bool>(&mut self, host: usize, settled: Option<StationId>, now: Instant) {
         let Self { upper, stations, wires, ports, touched, host_timers, watch, .. } = self;
-        let mut unwatched = None;
-        let watch = if WATCHED { watch } else { &mut unwatched };
+        let mut watch = watch.as_mut().filter(|_| WATCHED);
         loop {
             let room = |interface, priority| match ports.attachment(host, interface) {
                 Attachment::Station(station) => stations[station.0 as usize].space(priority),
@@ -749,7 +748,7 @@ impl<U: Upper> Engine<U> {
                 if let Some((interface, protection, phy)) = upper.poll_coexistence(host as u32) {
                     if let Attachment::Station(station) = ports.attachment(host, interface) {
                         stations[station.0 as usize].set_coexistence(protection, phy, now);
-                        if let Some(watch) = &mut *watch {
+                        if let Some(watch) = &mut watch {
                             watch.on_station(station, &stations[station.0 as usize], Carrier::Unchanged, now);
                         }
                         touched.push(station);
@@ -774,7 +773,7 @@ impl<U: Upper> Engine<U> {
             match ports.attachment(host, interface) {
                 Attachment::Station(station) => {
                     let mac = &mut stations[station.0 as usize];
-                    if let Some(watch) = &mut *watch {
+                    if let Some(watch) = &mut watch {
                         let copy = packet.clone();
                         mac.handle_packet(receiver, packet, now);
                         let port = Port { host: host as u32, interface };
@@ -794,7 +793,7 @@ impl<U: Upper> Engine<U> {
                         let loss = if reason == Reason::Full { Loss::QueueFull } else { Loss::QueueManagement };
                         upper.handle_drop(Port { host: host as u32, interface }, packet, None, loss, now);
                     });
-                    if let (Some(watch), Some(copy)) = (&mut *watch, copy) {
+                    if let (Some(watch), Some(copy)) = (&mut watch, copy) {
                         let port = Port { host: host as u32, interface };
                         watch.on_queued(port, None, &copy, wires[index].queued(), now);
                     }
@@ -837,7 +836,7 @@ impl<U: Upper> Engine<U> {
         self.report_collisions::<WATCHED>();
     }
 
-    /// Tells who watches at which links a frame has begun since its leading edge had passed this many of them, and of collisions.
+    /// Tells the recorder at which links a frame has begun since its leading edge had passed this many of them, and of collisions.
     #[cold]
     #[inline(never)]
     fn report_starts(&mut self, id: TransmissionId, passed: usize) {
@@ -848,7 +847,7 @@ impl<U: Upper> Engine<U> {
         self.report_collisions::<true>();
     }
 
-    /// Tells who watches of collisions.
+    /// Tells the recorder of collisions.
     #[inline]
     fn report_collisions<const WATCHED: bool>(&mut self) {
         if WATCHED && let Some(watch) = &mut self.watch {
