@@ -61,17 +61,6 @@ pub(crate) fn capabilities(radio: &Radio, stations: &[Station<'_>]) -> Option<Ve
     Some(stations.iter().map(capability).collect())
 }
 
-/// Those that there are, each once.
-pub(crate) fn distinct(capabilities: &[Capability]) -> Vec<Capability> {
-    let mut distinct = Vec::new();
-    capabilities.iter().for_each(|capability| {
-        if !distinct.contains(capability) {
-            distinct.push(*capability);
-        }
-    });
-    distinct
-}
-
 /// The interfaces of all nodes.
 pub fn ports(scenario: &Scenario) -> Ports {
     let mut interfaces: Vec<Vec<Attachment>> = groups(scenario).map(|_| Vec::new()).collect();

@@ -108,12 +108,7 @@ impl Capability {
         }
         let class = |vector: &TxVector| vector.modulation_class().max(ModulationClass::Ofdm);
         vectors.sort_by_key(|vector| (class(vector), vector.data_rate(), vector.streams()));
-        let mut unique: Vec<TxVector> = Vec::new();
-        vectors.into_iter().for_each(|vector| {
-            if !unique.contains(&vector) {
-                unique.push(vector);
-            }
-        });
+        let unique = distinct(vectors);
         if unique.len() == own.vectors().len() { own } else { own.with_vectors(kept(unique)) }
     }
 
@@ -153,6 +148,17 @@ impl Capability {
         let own = self.shape.map_or(super::ChannelWidth::Mhz20, |shape| shape.width);
         if vector.width() <= own { 1.0 } else { own.hertz() / vector.width().hertz() }
     }
+}
+
+/// The items without repetitions, in the order in which they come first. For short lists.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for item in items {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+    }
+    found
 }
 
 /// The lists made so far. There are few mixtures, and a physical layer that has its list is copied often.

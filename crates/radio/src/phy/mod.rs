@@ -25,7 +25,7 @@ mod wavelan;
 
 use core::fmt;
 
-pub use capability::{Capability, Heard};
+pub use capability::{Capability, Heard, distinct};
 pub use channel::{Channel, Channels, WideChannel};
 use clause::Clause;
 pub use clause::{Framing, PhyParameters, Section};

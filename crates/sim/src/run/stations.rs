@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_radio::mac::edca::EdcaParameters;
 use hopcast_radio::mac::{self, Aggregation, Dcf, Peer, Peers, Protection, StationId, controlled_rates, dsss_peers};
-use hopcast_radio::phy::{Capability, ModulationClass, ModulationClasses, Phy, ReedSolomon, TxVector};
+use hopcast_radio::phy::{Capability, ModulationClass, ModulationClasses, Phy, ReedSolomon, TxVector, distinct};
 use hopcast_radio::rate::{Algorithm, Candidate};
 
 use crate::host::Sdu;
@@ -50,7 +50,7 @@ impl Mixture {
                 None => understood.push((key, class)),
             }
         }
-        Some(Self { distinct: layout::distinct(&capabilities), capabilities, understood })
+        Some(Self { distinct: distinct(capabilities.iter().copied()), capabilities, understood })
     }
 
     /// The modulation class that all stations of a radio's network understand.

@@ -14,7 +14,7 @@ use hopcast_radio::fading::Fading;
 use hopcast_radio::mac::{StationId, control_response_rate, dsss_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
 use hopcast_radio::obstacles::{Blockage, Drift, Walls};
-use hopcast_radio::phy::{Capability, ModulationClass, ModulationClasses, TxVector};
+use hopcast_radio::phy::{Capability, ModulationClass, ModulationClasses, TxVector, distinct};
 use hopcast_radio::propagation::{FrameShadowing, LinkShadowing, Position};
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
@@ -332,23 +332,15 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
 
 /// The rates of all frames: of data, of RTS and broadcasts, and of the answers to each of them; those of data first.
 fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<TxVector> {
+    if let Some(capabilities) = layout::capabilities(radio, stations).map(distinct) {
+        // All that any of them sends to any other, and what answers that.
+        return distinct(capabilities.iter().flat_map(|own| own.phy_among(&capabilities).vectors()).copied());
+    }
     let mut configs: Vec<&NodeRadio> = Vec::new();
     for station in stations {
         if !configs.iter().any(|known| has_equal_rates(known, station.config)) {
             configs.push(station.config);
         }
-    }
-    let capabilities = layout::capabilities(radio, stations).map(|all| layout::distinct(&all));
-    if let Some(capabilities) = capabilities {
-        // All that any of them sends to any other, and what answers that.
-        let vectors = capabilities.iter().flat_map(|own| own.phy_among(&capabilities).vectors()).copied();
-        let mut unique = Vec::new();
-        vectors.for_each(|vector| {
-            if !unique.contains(&vector) {
-                unique.push(vector);
-            }
-        });
-        return unique;
     }
     let phy = &radio.phy();
     let to_dsss = rate_to_dsss(radio, stations);
@@ -411,7 +403,7 @@ fn robust_rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<ByReceiver<TxVec
 
 /// The same among stations with these capabilities.
 fn robust_rates_among(stations: &[Station<'_>], capabilities: &[Capability]) -> Vec<ByReceiver<TxVector>> {
-    let distinct = layout::distinct(capabilities);
+    let kinds = distinct(capabilities.iter().copied());
     let rates = |(station, own): (&Station<'_>, &Capability)| {
         let toward = |other: Capability| match station.config.rate_control {
             Algorithm::Fixed(rate) => own.rate_toward(other, rate),
@@ -419,7 +411,7 @@ fn robust_rates_among(stations: &[Station<'_>], capabilities: &[Capability]) -> 
         };
         let any = toward(*own);
         let older = core::array::from_fn(|class| {
-            distinct.iter().find(|other| other.class() as usize == class).map_or(any, |&other| toward(other))
+            kinds.iter().find(|other| other.class() as usize == class).map_or(any, |&other| toward(other))
         });
         ByReceiver { any, older }
     };
