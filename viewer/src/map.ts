@@ -91,7 +91,7 @@ export class NodeMap {
     context.fillText(bar >= 1000 ? `${bar / 1000} km` : `${bar} m`, 18 + bar * zoom, height - 11);
   }
 
-  // A name beside its node, on the side where it covers nothing.
+  // A name next to its node, on the side where it covers nothing.
   private label(context: CanvasRenderingContext2D, [x, y]: Point, text: string, width: number, height: number): void {
     const wide = context.measureText(text).width, tall = 12;
     const places: Point[] = [[x + 10, y], [x - 10 - wide, y], [x - wide / 2, y - 17], [x - wide / 2, y + 17], [x + 10, y - 12], [x - 10 - wide, y - 12], [x + 10, y + 12], [x - 10 - wide, y + 12]];

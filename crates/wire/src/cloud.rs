@@ -1,4 +1,4 @@
-//! Messages between the devices of a streaming cloud: who is near, where a clip is, what is reserved, and the media.
+//! Messages between the devices of a streaming cloud: which devices are near, where a clip is, what is reserved, and the media.
 //!
 //! The format is hopcast's. Each message is one UDP datagram to a neighbour, or to all of them. All numbers are most significant byte
 //! first:
@@ -115,7 +115,7 @@ impl Refusal {
 /// A message between devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    /// To all neighbours, each second: whom the device hears, and what is reserved on its links and on those of its neighbours.
+    /// To all neighbours, each second: which neighbours the device hears, and what is reserved on its links and on those of its neighbours.
     Hello {
         /// Neighbours that it hears.
         heard: Vec<Ipv4Addr>,
@@ -124,7 +124,7 @@ pub enum Message {
         /// Reservations of links that begin or end at its neighbours.
         near: Vec<ReservedLink>,
     },
-    /// To all neighbours, which pass it on: who has the clip? Each node adds itself to the path.
+    /// To all neighbours, which pass it on: looks for a device that stores the clip. Each node adds itself to the path.
     Probe {
         /// The request.
         stream: StreamId,

@@ -51,7 +51,7 @@ impl Surroundings {
         Self { me, sensing_hops, lifetime, neighbours: BTreeMap::new() }
     }
 
-    /// A neighbour tells whom it hears, and what is reserved on its links and on those of its neighbours.
+    /// A neighbour tells which nodes it hears, and what is reserved on its links and on those of its neighbours.
     pub fn handle_hello(
         &mut self,
         from: Ipv4Addr,

@@ -1,4 +1,4 @@
-//! Streaming between the devices of homes: who admits which stream over which path, and with how much in the buffer.
+//! Streaming between the devices of homes: which streams are admitted over which paths, and how much media a display buffers.
 //!
 //! Ghandeharizadeh and others (P000, section VI) leave this to future work. Each part is a machine: [`profile`] knows a link,
 //! [`airtime`] what is reserved around a device, [`admission`] and [`prefetch`] judge a stream, [`reservation`] books it along a path,

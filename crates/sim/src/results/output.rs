@@ -74,7 +74,7 @@ pub fn prepare_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Resul
             && is_ours(written)
             && is_abandoned(process, &entry)
         {
-            // What can't be removed is in nobody's way.
+            // A file that can't be removed does no harm.
             let _ = fs::remove_file(entry.path());
         }
         if is_ours(name) && entry.file_type().map_err(unreadable)?.is_dir() {

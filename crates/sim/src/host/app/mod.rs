@@ -80,7 +80,7 @@ impl Program {
         }
     }
 
-    /// What the interface has sent to each neighbour, for whom it matters.
+    /// Tells the program what the interface has sent to each neighbour.
     pub(super) fn handle_station_dump(&mut self, dump: &[(Ipv4Addr, LinkTotals)], now: Instant) {
         if let Self::Cloud(cloud) = self {
             cloud.handle_station_dump(dump, now);
