@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hopcast import lab
     from hopcast._core import __version__
+    from hopcast.captures import Captures
     from hopcast.errors import HopcastError, Interrupted, OutputError, RunError, ScenarioError
     from hopcast.extensions import Extensions
     from hopcast.recording import Recording, open_recording
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from hopcast.sweep import Sweep, open_sweep
 
 __all__ = [
+    "Captures",
     "Extensions",
     "HopcastError",
     "Interrupted",
@@ -44,6 +46,7 @@ __all__ = [
 
 _HOMES = {
     "__version__": "hopcast._core",
+    "Captures": "hopcast.captures",
     "Extensions": "hopcast.extensions",
     "Recording": "hopcast.recording",
     "Result": "hopcast.results",

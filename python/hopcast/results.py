@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopcast import _core
 from hopcast.aggregate import aggregate
+from hopcast.captures import Captures, arguments_of
 from hopcast.errors import Interrupted, RunError
 
 if TYPE_CHECKING:
@@ -33,15 +34,15 @@ def run(
     replications: int = 1,
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
-    pcap: bool = False,
+    pcap: bool | Captures = False,
     record: bool = False,
     progress: Progress | None = None,
 ) -> Result:
     """Simulate a scenario `replications` times with the seeds `seed`, `seed` + 1, …, on `threads` in parallel.
 
     With `out`, hopcast also writes results to that folder: `run.json`, `flows.parquet`, `nodes.parquet`,
-    `series.parquet`, with `cloud` in the scenario `streams.parquet`, with `pcap` a capture for each node, and with `record` a recording for each seed
-    (`open_recording`). It replaces those of an earlier run, removes the earlier run's other captures and recordings,
+    `series.parquet`, with `cloud` in the scenario `streams.parquet`, with `pcap` a capture for each node or those
+    that a `Captures` asks for, and with `record` a recording for each seed (`open_recording`). It replaces those of an earlier run, removes the earlier run's other captures and recordings,
     and leaves other files alone. The result depends on none of `threads`, `out`, `pcap` and `record`.
     Raises `OutputError` before anything runs if `out` can't be written, `RunError` if a run fails, and `Interrupted`
     on Ctrl-C. The latter two carry the finished replications, which are also in `out`.
@@ -73,13 +74,13 @@ def _run(
     seeds: list[int],
     threads: int,
     folder: str | None,
-    pcap: bool,
+    pcap: bool | Captures,
     record: bool,
     progress: Progress | None,
 ) -> Result:
     failure: Interrupted | RunError | None = None
     try:
-        finished = _core.run(scenario._core_of_a_run(), seeds, threads, folder, pcap, record, progress)
+        finished = _core.run(scenario._core_of_a_run(), seeds, threads, folder, arguments_of(pcap), record, progress)
     except (Interrupted, RunError) as stopped:
         finished, failure = stopped.finished, stopped
         if not finished:

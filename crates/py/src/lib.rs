@@ -32,7 +32,7 @@ mod _core {
     #[pymodule_export]
     use super::result::{ArrowTable, PyRunResult};
     #[pymodule_export]
-    use super::run::run;
+    use super::run::{capture_size, run};
     #[pymodule_export]
     use super::scenario::{PyScenario, json_schema};
 

@@ -5,11 +5,12 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hopcast_sim::capture::Names;
-use hopcast_sim::execute::{Control, ExecuteError, Job, Outcome, execute};
+use hopcast_sim::capture::{Names, Selection};
+use hopcast_sim::execute::{self, Control, ExecuteError, Job, Outcome, execute};
 use hopcast_sim::record::remove_others;
 use hopcast_sim::results::{OutputError, RunResult, prepare_folder, write_tables};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use hopcast_sim::scenario::Scenario;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::{interrupted, output_error, run_error, traffic_error};
@@ -27,7 +28,7 @@ const NOTHING: hopcast_protocols::time::Duration = hopcast_protocols::time::Dura
 /// Runs a replication for each seed, on this number of threads. It calls `progress` with simulated seconds, done and in
 /// all; an exception there stops the runs. If it has a method `preparation`, that is called instead before the
 /// simulation, with the steps of set-up of the first replications. With `out`, it writes the tables of all finished
-/// replications there, however it ends, with `pcap` a capture of each node, and with `record` a recording of each
+/// replications there, however it ends, with `captures` those captures, and with `record` a recording of each
 /// replication; it removes captures and recordings of an earlier run.
 /// Errors carry the finished replications; an exception of a model written in Python becomes their cause.
 #[pyfunction]
@@ -38,12 +39,14 @@ pub(crate) fn run(
     seeds: Vec<u64>,
     threads: usize,
     out: Option<PathBuf>,
-    pcap: bool,
+    captures: Option<Captures>,
     record: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<PyRunResult>> {
+    let selection = captures.map(|captures| captures.selection(&scenario.loaded.scenario)).transpose()?;
+    let selection = selection.as_ref();
     if let Some(folder) = &out {
-        let names = captures(scenario, &seeds, seeds.len(), pcap);
+        let names = names(scenario, selection, &seeds, seeds.len());
         py.detach(|| prepare_folder(folder, |name| names.contains(name))).map_err(|error| output_error(&error))?;
     }
     let wanted = seeds.len();
@@ -52,7 +55,7 @@ pub(crate) fn run(
         scenario: &scenario.loaded.scenario,
         seeds: &seeds,
         threads,
-        captures: out.as_deref().filter(|_| pcap),
+        captures: out.as_deref().zip(selection),
         recordings: out.as_deref().filter(|_| record),
     };
     let steps = job.preparation() * threads.clamp(1, seeds.len().max(1)) as u64;
@@ -86,7 +89,7 @@ pub(crate) fn run(
     let written = out.as_deref().map_or(Ok(()), |folder| {
         let seeds: Vec<u64> = finished.iter().map(|result| result.provenance.seed).collect();
         let recorded = if record { &seeds[..] } else { &[] };
-        py.detach(|| write(folder, &finished, &captures(scenario, &seeds, wanted, pcap), recorded))
+        py.detach(|| write(folder, &finished, &names(scenario, selection, &seeds, wanted), recorded))
     });
     let finished: Vec<_> = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
     // A signal since the last tick would reach the interpreter when the results are on their way to it, and lose them.
@@ -116,10 +119,45 @@ pub(crate) fn run(
     }
 }
 
+/// About how many bytes the captures of one replication with `seed` will have in all files together, the number of files, and
+/// how many simulated seconds were tried for that; `None` if the run could not be prepared within `patience` seconds.
+#[pyfunction]
+#[expect(clippy::disallowed_types, reason = "how long to try is a matter of the user's time")]
+pub(crate) fn capture_size(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    seed: u64,
+    captures: Captures,
+    patience: f64,
+) -> PyResult<Option<(u64, usize, f64)>> {
+    let wanted = &scenario.loaded.scenario;
+    let selection = captures.selection(wanted)?;
+    let begun = std::time::Instant::now();
+    let goes_on = || begun.elapsed().as_secs_f64() < patience && !scenario.raised.is_set();
+    let estimated = py.detach(|| execute::capture_size(wanted, &selection, seed, &goes_on));
+    // What a model raises, or a file that can't be read, the run itself will tell.
+    scenario.raised.take();
+    let estimated = estimated.ok().flatten();
+    Ok(estimated.map(|about| (about.bytes, selection.files(), about.simulated.as_secs_f64())))
+}
+
+/// What to capture: the names of nodes (`None`: all of them), whether what was merely overheard is left out, and whether there
+/// is a capture of the medium.
+#[derive(FromPyObject)]
+pub(crate) struct Captures(Option<Vec<String>>, bool, bool);
+
+impl Captures {
+    fn selection(self, scenario: &Scenario) -> PyResult<Selection> {
+        let Self(nodes, is_addressed, has_medium) = self;
+        Selection::of(scenario, nodes.as_deref(), is_addressed, has_medium)
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
+
 /// The captures of replications with `seeds`, out of the wanted number.
-fn captures<'a>(scenario: &'a PyScenario, seeds: &[u64], wanted: usize, pcap: bool) -> Names<'a> {
-    let seeds = seeds.iter().filter(|_| pcap).map(|&seed| Some(seed).filter(|_| wanted > 1));
-    Names::new(&scenario.loaded.scenario, seeds)
+fn names<'a>(scenario: &'a PyScenario, selection: Option<&'a Selection>, seeds: &[u64], wanted: usize) -> Names<'a> {
+    let seeds = seeds.iter().map(|&seed| Some(seed).filter(|_| wanted > 1));
+    Names::new(&scenario.loaded.scenario, selection, seeds)
 }
 
 /// Writes the tables, then removes the captures and recordings of an earlier run; recordings of the seeds in `recorded` stay. Where

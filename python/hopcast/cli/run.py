@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hopcast.captures import Captures
 from hopcast.cli import epilog
 from hopcast.cli import traces as traces_of
+from hopcast.cli.disk import free_bytes, of_bytes
 from hopcast.cli.numbers import WholeNumber
 from hopcast.cli.progress import progress_bar
 from hopcast.cli.signals import INTERRUPTION
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from hopcast.results import Result
 
 
+WORTH_TELLING = 10_000_000
+"""Captures of fewer bytes surprise no one."""
 OUT = (
     "Write tables, the captures of --pcap, and the recordings of --record to this folder. hopcast replaces what it wrote "
     "there in an earlier run, and leaves other files alone."
@@ -46,6 +50,11 @@ OUT = (
 @traces_of.option("Where to look for traces.")
 @click.option("--out", metavar="DIR", type=click.Path(), help=OUT)
 @click.option("--pcap", is_flag=True, help="Capture every frame, in a file for each node. Needs --out.")
+@click.option(
+    "--pcap-node", "pcap_nodes", metavar="NODE", multiple=True, help="Capture at this node only; can be repeated."
+)
+@click.option("--pcap-addressed", is_flag=True, help="Capture without frames to other nodes that a node overheard.")
+@click.option("--pcap-medium", is_flag=True, help="Capture all radios in one file, each frame once: medium.pcapng.")
 @click.option("--record", is_flag=True, help="Record what happens, for hopcast view. Needs --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--explain", is_flag=True, help="Print every value in force with its source; run nothing.")
@@ -59,12 +68,16 @@ def command(
     traces: tuple[str, ...],
     out: str | None,
     pcap: bool,
+    pcap_nodes: tuple[str, ...],
+    pcap_addressed: bool,
+    pcap_medium: bool,
     record: bool,
     as_json: bool,
     explain: bool,
 ) -> None:
     """Simulate a scenario. SCENARIO.toml can be - for standard input."""
-    if pcap and out is None:
+    captures = _captures(pcap, pcap_nodes, pcap_addressed, pcap_medium)
+    if captures is not None and out is None:
         raise click.UsageError("--pcap needs --out, a folder for the captures")
     if record and out is None:
         raise click.UsageError("--record needs --out, a folder for the recordings")
@@ -77,6 +90,8 @@ def command(
     if explain:
         _print_explanation(wanted, seed, as_json)
         return
+    if captures is not None and out is not None:
+        _tell_size(captures, wanted, first, replications, out)
     result: Result | None
     failure: Interrupted | RunError | None = None
     try:
@@ -87,7 +102,7 @@ def command(
                 replications=replications,
                 out=out,
                 threads=threads,
-                pcap=pcap,
+                pcap=captures or False,
                 record=record,
                 progress=progress,
             )
@@ -100,6 +115,32 @@ def command(
         # What was measured is told first, and however that goes, why it is not all.
         if failure is not None:
             raise failure
+
+
+def _captures(pcap: bool, nodes: tuple[str, ...], addressed: bool, medium: bool) -> Captures | None:
+    """What the options ask for. `--pcap-medium` alone asks for no captures of nodes."""
+    if not (pcap or nodes or addressed or medium):
+        return None
+    return Captures(nodes or (None if pcap or addressed else ()), addressed, medium)
+
+
+def _tell_size(captures: Captures, scenario: Scenario, seed: int, replications: int, out: str) -> None:
+    """Say how large the captures will be; refuse what the disk has no room for."""
+    try:
+        size = captures.size(scenario, seed=seed, replications=replications)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if size is None:
+        return
+    files = f"{size.files} file{'s' if size.files > 1 else ''}"
+    about = f"captures take about {of_bytes(size.bytes)} in {files}"
+    free = free_bytes(out)
+    if free is not None and size.bytes > free:
+        raise click.UsageError(
+            f"{about}, but only {of_bytes(free)} are free in {out}; choose nodes with --pcap-node, or another --out"
+        )
+    if size.bytes >= WORTH_TELLING:
+        click.echo(f"hopcast: {about}", err=True)
 
 
 def _show(result: Result, as_json: bool, out: str | None) -> None:

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::address::ip_address;
-use hopcast_sim::capture::{Capture, Names};
+use hopcast_sim::capture::{Capture, Names, Selection};
 use hopcast_sim::host::Listener;
 use hopcast_sim::io_error::cause;
 use hopcast_sim::layout;
@@ -102,6 +102,18 @@ pub struct Command {
     /// Capture every frame, in a file for each node.
     #[arg(long, requires = "out")]
     pcap: bool,
+    /// Capture at this node only; may be repeated.
+    #[arg(long, value_name = "NODE", requires = "out")]
+    pcap_node: Vec<String>,
+    /// Capture without frames to other nodes that a node overheard.
+    #[arg(long, requires = "out")]
+    pcap_addressed: bool,
+    /// Capture all radios in one file, each frame once: medium.pcapng.
+    #[arg(long, requires = "out")]
+    pcap_medium: bool,
+    /// What these options select.
+    #[arg(skip)]
+    selection: Option<Selection>,
     /// Record what happens, for `hopcast view`.
     #[arg(long, requires = "out")]
     events: bool,
@@ -134,7 +146,7 @@ impl Command {
     /// # Errors
     ///
     /// See [`Failure`].
-    pub(crate) fn run(self, models: &dyn Models) -> Result<(), Failure> {
+    pub(crate) fn run(mut self, models: &dyn Models) -> Result<(), Failure> {
         if self.clean {
             return clean();
         }
@@ -149,6 +161,7 @@ impl Command {
         if self.forever {
             scenario.duration = FOREVER;
         }
+        self.selection = self.selection(&scenario)?;
         if let Some(folder) = &self.out {
             self.prepare_folder(folder, &scenario)?;
         }
@@ -182,8 +195,20 @@ impl Command {
     }
 
     /// The names of the captures.
-    fn captures<'s>(&self, scenario: &'s Scenario) -> Names<'s> {
-        Names::new(scenario, Some(None).filter(|_| self.pcap))
+    fn captures<'s>(&'s self, scenario: &'s Scenario) -> Names<'s> {
+        Names::new(scenario, self.selection.as_ref(), [None])
+    }
+
+    /// What to capture. --pcap-medium alone asks for no captures of nodes.
+    fn selection(&self, scenario: &Scenario) -> Result<Option<Selection>, Failure> {
+        let of_nodes = self.pcap || self.pcap_addressed || !self.pcap_node.is_empty();
+        if !of_nodes && !self.pcap_medium {
+            return Ok(None);
+        }
+        let nodes = Some(self.pcap_node.as_slice()).filter(|nodes| !nodes.is_empty() || !of_nodes);
+        Selection::of(scenario, nodes, self.pcap_addressed, self.pcap_medium)
+            .map(Some)
+            .map_err(|error| Failure::Input(error.to_string()))
     }
 
     /// In real time, with real hosts.
@@ -363,8 +388,9 @@ impl Command {
     }
 
     fn capture(&self, scenario: &Scenario, replication: &mut Replication<'_>) -> Result<Option<Capture>, Failure> {
-        let Some(folder) = self.out.as_deref().filter(|_| self.pcap) else { return Ok(None) };
-        let capture = Capture::emulated(folder, scenario).map_err(|error| Failure::Input(error.to_string()))?;
+        let Some((folder, selection)) = self.out.as_deref().zip(self.selection.as_ref()) else { return Ok(None) };
+        let capture =
+            Capture::emulated(folder, scenario, selection).map_err(|error| Failure::Input(error.to_string()))?;
         replication.simulation_mut().set_tap(capture.tap());
         Ok(Some(capture))
     }

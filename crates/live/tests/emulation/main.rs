@@ -829,6 +829,21 @@ fn captures_and_results_hold_what_real_hosts_sent() {
     for table in ["flows.parquet", "nodes.parquet", "series.parquet"] {
         assert!(Path::new(&out).join(table).exists(), "{table}");
     }
+
+    // Into the same folder: one node, and the medium.
+    let selected = ["--pcap-node", "n0", "--pcap-addressed", "--pcap-medium"];
+    let output = run(emulate(&scenario, &programs).args(["--out", &out]).args(selected));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let names = fs::read_dir(&out).expect("it is a folder").map(|entry| entry.expect("it can be read").file_name());
+    let mut captures: Vec<_> = names.filter(|name| name.to_string_lossy().ends_with(".pcapng")).collect();
+    captures.sort();
+    assert_eq!(captures, ["medium.pcapng", "n0.pcapng"]);
+    let medium = fs::read(format!("{out}/medium.pcapng")).expect("it is written");
+    assert!(medium.windows(14).any(|octets| octets == b"hopcasthopcast"), "the pattern of the ping is on the air");
+
+    let output = run(emulate(&scenario, &programs).args(["--out", &out, "--pcap-node", "n7"]));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("there is no node \"n7\"; did you mean \"n0\"?"), "{}", stderr(&output));
 }
 
 /// `hopcast emulate --rootless` as an ordinary user (`nobody`), with a `/dev/net/tun` that all users may open, as in most

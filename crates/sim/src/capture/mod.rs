@@ -1,12 +1,15 @@
 //! Captures: for each node a pcapng file with every frame that its radios send or receive without error, as monitoring
 //! interfaces on that node would see them, and every packet that leaves or arrives on its wires: from the IP header on, or at
 //! the wires of real nodes in an emulation as an Ethernet frame. Payload bytes are zeros, except those of real hosts and of FEC.
+//! A [`Selection`] leaves out nodes, or what they merely overheard, or asks for one file with all frames of the medium.
 
 mod names;
+mod selection;
 mod spool;
 
 pub use crate::address::{ip_address, mac_address};
 pub use names::Names;
+pub use selection::{Selection, SelectionError};
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -26,6 +29,7 @@ use crate::octets::Encoder;
 use crate::results::OutputError;
 use crate::results::output::{Part, commit_all};
 use crate::scenario::model::{Scenario, WiredLink};
+use selection::MEDIUM;
 use spool::Spool;
 
 /// The captures of one run. Dropping them before [`Self::commit`] leaves no files behind.
@@ -34,39 +38,67 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Creates a file for each node of `scenario` in `folder`, which must exist: `<node>.pcapng`, or
-    /// `<node>.seed-<seed>.pcapng` for one of several replications. Names are unique, as node names have no dots.
+    /// Creates the files of `selection` in `folder`, which must exist: `<node>.pcapng`, or `<node>.seed-<seed>.pcapng` for one
+    /// of several replications; that of the medium is `medium.pcapng`. Names are unique, as node names have no dots.
     ///
     /// # Errors
     /// The first file that can't be created.
-    pub fn create(folder: &Path, scenario: &Scenario, seed: Option<u64>) -> Result<Self, OutputError> {
-        Self::with_ethernet(folder, scenario, seed, vec![false; 2 * scenario.links.len()])
+    pub fn create(
+        folder: &Path,
+        scenario: &Scenario,
+        selection: &Selection,
+        seed: Option<u64>,
+    ) -> Result<Self, OutputError> {
+        Self::with_sinks(scenario, selection, vec![false; 2 * scenario.links.len()], |name| {
+            let path = folder.join(names::of(name, seed));
+            Ok((Spool::create(&path)?, path))
+        })
     }
 
     /// The same for an emulation: packets on the wires of real nodes are Ethernet frames.
     ///
     /// # Errors
     /// The first file that can't be created.
-    pub fn emulated(folder: &Path, scenario: &Scenario) -> Result<Self, OutputError> {
+    pub fn emulated(folder: &Path, scenario: &Scenario, selection: &Selection) -> Result<Self, OutputError> {
         let real: Vec<bool> = layout::groups(scenario).map(|group| group.is_real).collect();
         let ends = |link: &WiredLink| [link.between.iter().any(|&end| real[end.0 as usize]); 2];
-        Self::with_ethernet(folder, scenario, None, scenario.links.iter().flat_map(ends).collect())
+        let ethernet = scenario.links.iter().flat_map(ends).collect();
+        Self::with_sinks(scenario, selection, ethernet, |name| {
+            let path = folder.join(names::of(name, None));
+            Ok((Spool::create(&path)?, path))
+        })
     }
 
-    fn with_ethernet(
-        folder: &Path,
+    /// Files of which only the sizes are kept.
+    pub(crate) fn counting(scenario: &Scenario, selection: &Selection) -> Result<Self, OutputError> {
+        let ethernet = vec![false; 2 * scenario.links.len()];
+        Self::with_sinks(scenario, selection, ethernet, |_| Ok((Spool::counting(), PathBuf::new())))
+    }
+
+    /// `sink` makes the file with this name, which has no ending yet.
+    fn with_sinks(
         scenario: &Scenario,
-        seed: Option<u64>,
+        selection: &Selection,
         ethernet: Vec<bool>,
+        sink: impl Fn(&str) -> Result<(Spool, PathBuf), OutputError>,
     ) -> Result<Self, OutputError> {
-        let names = scenario.groups.iter().flat_map(|group| &group.node_names);
+        let names: Vec<&String> = scenario.groups.iter().flat_map(|group| &group.node_names).collect();
         let ports = layout::ports(scenario);
-        let create = |(name, node): (&String, usize)| {
-            Node::create(&folder.join(names::of(name, seed)), name, ports.attachments(node), &ethernet)
+        let create = |(node, &is_selected): (usize, &bool)| match is_selected {
+            true => Output::of_node(sink(names[node])?, names[node], ports.attachments(node), &ethernet).map(Some),
+            false => Ok(None),
         };
-        let nodes: Result<Vec<Node>, OutputError> = names.zip(0..).map(create).collect();
-        let files = Files { encoder: Encoder::new(scenario), nodes: nodes?, ports, ethernet, error: None };
+        let nodes: Result<Vec<Option<Output>>, OutputError> = selection.nodes.iter().enumerate().map(create).collect();
+        let nodes = nodes?;
+        let medium = selection.has_medium.then(|| Output::of_medium(sink(MEDIUM)?, &names, &ports)).transpose()?;
+        let outputs = Outputs { nodes, medium, is_addressed: selection.is_addressed, ports };
+        let files = Files { encoder: Encoder::new(scenario), outputs, ethernet, error: None };
         Ok(Self { files: Arc::new(Mutex::new(files)) })
+    }
+
+    /// Size of all files so far, in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.lock().outputs.iter().map(|output| output.writer.sink().written()).sum()
     }
 
     /// The tap that writes these files; for [`crate::run::Simulation::set_tap`].
@@ -88,9 +120,8 @@ impl Capture {
     /// The first file that could not be written.
     pub fn commit(self) -> Result<(), OutputError> {
         self.check()?;
-        let nodes = core::mem::take(&mut self.lock().nodes);
-        let parts: Result<Vec<_>, OutputError> = nodes.into_iter().map(Node::finish).collect();
-        commit_all(parts?)
+        let parts: Result<Vec<_>, OutputError> = self.lock().outputs.take().map(Output::finish).collect();
+        commit_all(parts?.into_iter().flatten().collect())
     }
 
     fn lock(&self) -> MutexGuard<'_, Files> {
@@ -129,9 +160,7 @@ impl Tap<Rc<Sdu>> for CaptureTap {
 
 struct Files {
     encoder: Encoder,
-    /// Empty once they are complete.
-    nodes: Vec<Node>,
-    ports: Ports,
+    outputs: Outputs,
     /// By wire: whether its packets are Ethernet frames.
     ethernet: Vec<bool>,
     error: Option<OutputError>,
@@ -139,12 +168,14 @@ struct Files {
 
 impl Files {
     fn write(&mut self, station: StationId, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) {
-        let port = self.ports.of_station(station);
-        let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
+        let places = self.outputs.places(station, frame.receiver, received);
+        if self.error.is_some() || places == Places::NONE {
+            return;
+        }
         let octets = self.encoder.encode(frame, start, received);
         // The instant that the radiotap header tells as well: that of the first octet behind preamble and PLCP header.
         let at = (start + frame.header).as_nanos();
-        self.error = node.write(port.interface, at, octets).err();
+        self.error = self.outputs.write(places, station, at, octets).err();
     }
 
     /// Each MPDU that has arrived is a frame of the capture.
@@ -156,19 +187,21 @@ impl Files {
         start: Instant,
         received: Option<&Link>,
     ) {
-        let port = self.ports.of_station(station);
-        let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
+        let places = self.outputs.places(station, frame.receiver, received);
+        if self.error.is_some() || places == Places::NONE {
+            return;
+        }
         let at = (start + frame.header).as_nanos();
         let Body::Mpdus(mpdus) = body else {
             let octets = self.encoder.encode_control(frame, body, start, received);
-            self.error = node.write(port.interface, at, octets).err();
+            self.error = self.outputs.write(places, station, at, octets).err();
             return;
         };
         for (place, mpdu) in mpdus.iter().enumerate().filter(|&(place, _)| arrived.has(place)) {
             // A reference need only differ from those of other A-MPDUs near it.
             let ampdu = AmpduStatus { reference: number as u32, is_last: place + 1 == mpdus.len() };
             let octets = self.encoder.encode_mpdu(frame, mpdu, (mpdus.len() > 1).then_some(ampdu), start, received);
-            self.error = node.write(port.interface, at, octets).err();
+            self.error = self.outputs.write(places, station, at, octets).err();
             if self.error.is_some() {
                 return;
             }
@@ -176,7 +209,8 @@ impl Files {
     }
 
     fn write_packet(&mut self, port: Port, sdu: &Sdu, wire: u32, now: Instant) {
-        let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
+        let node = self.outputs.nodes.get_mut(port.host as usize).and_then(Option::as_mut);
+        let Some(node) = node.filter(|_| self.error.is_none()) else { return };
         let octets = match self.ethernet[wire as usize] {
             true => self.encoder.encode_ethernet_on_wire(sdu, wire),
             false => Some(self.encoder.encode_packet(sdu)),
@@ -187,30 +221,100 @@ impl Files {
     }
 }
 
-struct Node {
+/// All files of a run.
+struct Outputs {
+    /// By node; `None` for those that are not selected. Empty once the files are complete.
+    nodes: Vec<Option<Output>>,
+    medium: Option<Output>,
+    /// Whether nodes leave out what they heard though it was sent to another station.
+    is_addressed: bool,
+    ports: Ports,
+}
+
+/// The files that take a frame.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Places {
+    node: bool,
+    medium: bool,
+}
+
+impl Places {
+    const NONE: Self = Self { node: false, medium: false };
+}
+
+impl Outputs {
+    /// The files that take a frame which `station` sent to `receiver` (`None`: to a group), or `received`.
+    fn places(&self, station: StationId, receiver: Option<StationId>, received: Option<&Link>) -> Places {
+        let is_addressed = received.is_none() || receiver.is_none_or(|receiver| receiver == station);
+        let host = self.ports.of_station(station).host as usize;
+        let has_file = self.nodes.get(host).is_some_and(Option::is_some);
+        Places {
+            node: has_file && (is_addressed || !self.is_addressed),
+            medium: received.is_none() && self.medium.is_some(),
+        }
+    }
+
+    fn write(&mut self, places: Places, station: StationId, at: u64, octets: &[u8]) -> Result<(), OutputError> {
+        let port = self.ports.of_station(station);
+        if let Some(Some(node)) = self.nodes.get_mut(port.host as usize).filter(|_| places.node) {
+            node.write(port.interface, at, octets)?;
+        }
+        match self.medium.as_mut().filter(|_| places.medium) {
+            Some(medium) => medium.write(station.0, at, octets),
+            None => Ok(()),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Output> {
+        self.nodes.iter().flatten().chain(&self.medium)
+    }
+
+    fn take(&mut self) -> impl Iterator<Item = Output> + use<> {
+        core::mem::take(&mut self.nodes).into_iter().flatten().chain(self.medium.take())
+    }
+}
+
+/// A file in the making.
+struct Output {
     writer: pcapng::Writer<Spool>,
-    /// What stands in the file before the interfaces of a node without radio: the first one describes a radio.
+    /// Interfaces that stand in the file before the first one that is used: the first one always describes a radio.
     skipped: u32,
     path: PathBuf,
 }
 
-impl Node {
-    /// `ethernet`: by wire, whether its packets are Ethernet frames.
-    fn create(path: &Path, name: &str, interfaces: &[Attachment], ethernet: &[bool]) -> Result<Self, OutputError> {
-        let spool = Spool::create(path)?;
-        let failed = |error| OutputError { path: path.into(), error };
+impl Output {
+    /// That of a node. `ethernet`: by wire, whether its packets are Ethernet frames.
+    fn of_node(
+        (spool, path): (Spool, PathBuf),
+        name: &str,
+        interfaces: &[Attachment],
+        ethernet: &[bool],
+    ) -> Result<Self, OutputError> {
+        let failed = |error| OutputError { path: path.clone(), error };
         let mut writer = pcapng::Writer::new(spool, name).map_err(failed)?;
         let is_radio = |attachment: &&Attachment| matches!(attachment, Attachment::Station(_));
-        let radios = interfaces.iter().filter(is_radio).count();
+        let radios = interfaces.iter().filter(is_radio).count() as u32;
         for radio in 1..radios {
-            writer.add_interface(&format!("{name}.radio{radio}"), LinkType::Radiotap).map_err(failed)?;
+            writer.add_interface(&name_of_radio(name, radio), LinkType::Radiotap).map_err(failed)?;
         }
-        for (attachment, number) in interfaces[radios..].iter().zip(0..) {
+        for (attachment, number) in interfaces[radios as usize..].iter().zip(0..) {
             let is_ethernet = matches!(attachment, Attachment::Wire(wire) if ethernet[*wire as usize]);
             let link_type = if is_ethernet { LinkType::Ethernet } else { LinkType::Ipv4 };
             writer.add_interface(&format!("{name}.wire{number}"), link_type).map_err(failed)?;
         }
-        Ok(Self { writer, skipped: u32::from(radios == 0), path: path.into() })
+        Ok(Self { writer, skipped: u32::from(radios == 0), path })
+    }
+
+    /// That of the medium: an interface for each station, behind one with the name of the file.
+    fn of_medium((spool, path): (Spool, PathBuf), names: &[&String], ports: &Ports) -> Result<Self, OutputError> {
+        let failed = |error| OutputError { path: path.clone(), error };
+        let mut writer = pcapng::Writer::new(spool, MEDIUM).map_err(failed)?;
+        for station in 0..ports.stations() as u32 {
+            let Port { host, interface } = ports.of_station(StationId(station));
+            let name = name_of_radio(names[host as usize], interface);
+            writer.add_interface(&name, LinkType::Radiotap).map_err(failed)?;
+        }
+        Ok(Self { writer, skipped: 1, path })
     }
 
     fn write(&mut self, interface: u32, at: u64, octets: &[u8]) -> Result<(), OutputError> {
@@ -218,7 +322,15 @@ impl Node {
         self.writer.write_on(interface, at, octets).map_err(|error| OutputError { path: self.path.clone(), error })
     }
 
-    fn finish(self) -> Result<Part, OutputError> {
+    fn finish(self) -> Result<Option<Part>, OutputError> {
         self.writer.into_inner().finish()
+    }
+}
+
+/// The name of a node's radio with this number.
+fn name_of_radio(node: &str, radio: u32) -> String {
+    match radio {
+        0 => node.into(),
+        radio => format!("{node}.radio{radio}"),
     }
 }

@@ -7,10 +7,11 @@ use std::path::Path;
 
 use hopcast_wire::pcapng;
 
+use super::Selection;
 use crate::results::OutputError;
 use crate::scenario::model::Scenario;
 
-/// The captures of a run: a file for each node, or for each node and seed where there are several replications.
+/// The captures of a run: a file for each selected node, or for each node and seed where there are several replications.
 #[derive(Clone, Debug)]
 pub struct Names<'a> {
     nodes: BTreeSet<&'a str>,
@@ -18,9 +19,13 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// The names for `scenario` with `seeds`; `None` is the seed of a single replication.
-    pub fn new(scenario: &'a Scenario, seeds: impl IntoIterator<Item = Option<u64>>) -> Self {
-        let nodes = scenario.groups.iter().flat_map(|group| &group.node_names).map(String::as_str).collect();
+    /// The names for `selection` with `seeds`; `None` is the seed of a single replication. No names without a selection.
+    pub fn new(
+        scenario: &'a Scenario,
+        selection: Option<&'a Selection>,
+        seeds: impl IntoIterator<Item = Option<u64>>,
+    ) -> Self {
+        let nodes = selection.into_iter().flat_map(|selection| selection.names(scenario)).collect();
         Self { nodes, seeds: seeds.into_iter().collect() }
     }
 

@@ -1,8 +1,10 @@
 //! Runs several replications of a scenario in parallel. The results do not depend on the number of threads.
 
+mod capture_size;
 mod control;
 mod error;
 
+pub use capture_size::{CaptureSize, capture_size};
 pub use control::Control;
 pub use error::ExecuteError;
 
@@ -12,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopcast_protocols::time::Instant;
 
-use crate::capture::Capture;
+use crate::capture::{Capture, Selection};
 use crate::record::Recording;
 use crate::results::{Meter, Replication, RunResult};
 use crate::run::Simulation;
@@ -27,8 +29,8 @@ pub struct Job<'a> {
     pub seeds: &'a [u64],
     /// Number of replications in parallel; zero counts as one.
     pub threads: usize,
-    /// Folder for a capture of each node, if wanted; it must exist. See [`Capture::create`] for the names.
-    pub captures: Option<&'a Path>,
+    /// What to capture, if anything, and into which folder; it must exist. See [`Capture::create`] for the names.
+    pub captures: Option<(&'a Path, &'a Selection)>,
     /// Folder for a recording of each replication, if wanted; it must exist. See [`Recording::create`] for the names.
     pub recordings: Option<&'a Path>,
 }
@@ -171,9 +173,9 @@ impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
 
     /// The captures of one replication, if they are wanted.
     fn capture(&self, seed: u64) -> Result<Option<Capture>, ExecuteError> {
-        let Some(folder) = self.job.captures else { return Ok(None) };
+        let Some((folder, selection)) = self.job.captures else { return Ok(None) };
         let name = Some(seed).filter(|_| self.job.seeds.len() > 1);
-        Ok(Some(Capture::create(folder, self.job.scenario, name)?))
+        Ok(Some(Capture::create(folder, self.job.scenario, selection, name)?))
     }
 
     fn is_given_up(&self, place: usize) -> bool {

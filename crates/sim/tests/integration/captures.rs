@@ -2,23 +2,30 @@
 
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::process::Command;
 
-use hopcast_sim::capture::Names;
-use hopcast_sim::execute::{Control, Job, execute};
+use hopcast_sim::capture::{Names, Selection, SelectionError};
+use hopcast_sim::execute::{CaptureSize, Control, Job, capture_size, execute};
 use hopcast_sim::results::RunResult;
+use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::Scenario;
 use hopcast_wire::pcapng::Reader;
 use hopcast_wire::{ieee80211, radiotap};
 
 use crate::scenarios::{Folder, scenario, string};
 
-/// Runs `scenario` with captures in `folder`.
+/// Runs `scenario` with captures of all nodes in `folder`.
 fn capture(scenario: &Scenario, seeds: &[u64], folder: &Folder) -> Vec<RunResult> {
+    capture_selected(scenario, &Selection::all(scenario), seeds, folder)
+}
+
+/// Runs `scenario` with captures of `selection` in `folder`.
+fn capture_selected(scenario: &Scenario, selection: &Selection, seeds: &[u64], folder: &Folder) -> Vec<RunResult> {
     let mut results = Vec::new();
-    let job = Job { scenario, seeds, threads: 1, captures: Some(folder.path()), recordings: None };
+    let job = Job { scenario, seeds, threads: 1, captures: Some((folder.path(), selection)), recordings: None };
     execute(&job, &Control::new(), &(), |_, result| results.push(result)).unwrap();
     results
 }
@@ -74,7 +81,7 @@ fn captures_of_an_earlier_run_go_and_what_is_not_ours_stays() {
     fs::copy(path("n0.pcapng"), path("keep.pcapng")).unwrap();
     fs::write(path("other.pcapng"), [0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0]).unwrap();
     fs::write(path("n9.pcapng"), "").unwrap();
-    Names::new(&scenario, [None, Some(2)]).remove_others(folder.path()).unwrap();
+    Names::new(&scenario, Some(&Selection::all(&scenario)), [None, Some(2)]).remove_others(folder.path()).unwrap();
     let left = ["keep.pcapng", "n0.pcapng", "n0.seed-2.pcapng", "n1.pcapng", "n1.seed-2.pcapng"];
     let left = [&left[..], &["n2.pcapng", "n2.seed-2.pcapng", "n9.pcapng", "other.pcapng"]].concat();
     assert_eq!(folder.names(), left);
@@ -241,12 +248,164 @@ fn replications_have_captures_of_their_own() {
     );
 }
 
+/// Radiotap header and frame of each record in a capture, with its time and the number of its interface.
+fn records(folder: &Folder, file: &str) -> Vec<(u64, u32, Vec<u8>)> {
+    let file = File::open(folder.path().join(file)).unwrap();
+    let records = Reader::new(file).unwrap().map(Result::unwrap);
+    records.map(|record| (record.at, record.interface, record.octets)).collect()
+}
+
+/// A frame without its radiotap header and check sequence.
+fn frame(octets: &[u8]) -> &[u8] {
+    let header = radiotap::Packet::new_checked(octets).unwrap();
+    ieee80211::fcs::strip(&octets[octets.len() - header.payload().len()..]).unwrap()
+}
+
+/// Three stations that hear each other, with datagrams from one to the next, and TCP back.
+fn with_power(duration: &str) -> String {
+    let flow = |name: &str, from: &str, to: &str, transport: &str, application: &str| {
+        format!(
+            "[[flows]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+             transport = {{ protocol = \"{transport}\" }}\napplication = {application}\n"
+        )
+    };
+    format!(
+        "duration = \"{duration}\"\nradio = {{ standard = \"802.11a\", propagation = {{ model = \"free-space\" }} }}\n\
+         nodes = [{{ name = \"n\", count = 3, placement = {{ shape = \"line\", spacing = \"5 m\" }} }}]\n{}{}",
+        flow("f", "n0", "n1", "udp", r#"{ kind = "cbr", rate = "1 Mb/s", packet = "100 B" }"#),
+        flow("g", "n2", "n0", "tcp", r#"{ kind = "bulk" }"#),
+    )
+}
+
+fn selection(scenario: &Scenario, nodes: Option<&[&str]>, is_addressed: bool, has_medium: bool) -> Selection {
+    let nodes = nodes.map(|nodes| nodes.iter().map(|&name| name.into()).collect::<Vec<String>>());
+    Selection::of(scenario, nodes.as_deref(), is_addressed, has_medium).unwrap()
+}
+
+#[test]
+fn a_selected_node_has_the_capture_that_it_has_among_all() {
+    let scenario = scenario(&string("100 ms"));
+    let (all, one) = (Folder::new("capture-of-all"), Folder::new("capture-of-one"));
+    let expected = capture(&scenario, &[1], &all);
+    let results = capture_selected(&scenario, &selection(&scenario, Some(&["n1"]), false, false), &[1], &one);
+    assert_eq!(one.names(), ["n1.pcapng"]);
+    let read = |folder: &Folder| fs::read(folder.path().join("n1.pcapng")).unwrap();
+    assert!(read(&one) == read(&all));
+    assert_eq!(results[0].flows, expected[0].flows);
+}
+
+#[test]
+fn a_capture_of_what_is_addressed_leaves_out_what_is_overheard_and_nothing_else() {
+    // Received power tells frames that were received from those that were sent.
+    let scenario = scenario(&with_power("300 ms"));
+    let (all, own) = (Folder::new("capture-overheard"), Folder::new("capture-addressed"));
+    capture(&scenario, &[1], &all);
+    capture_selected(&scenario, &selection(&scenario, None, true, false), &[1], &own);
+    for (name, number) in [("n0.pcapng", 1), ("n1.pcapng", 2), ("n2.pcapng", 3)] {
+        let me = [2, 0, 0, 0, 0, number];
+        let is_mine = |octets: &[u8]| {
+            let header = radiotap::Packet::new_checked(octets).unwrap();
+            let is_sent = radiotap::Repr::parse(&header).unwrap().antenna_signal.is_none();
+            let receiver = ieee80211::Packet::new_checked(frame(octets)).unwrap().address_1();
+            is_sent || receiver.0 == me || receiver.0 == [0xff; 6]
+        };
+        let everything = records(&all, name);
+        let wanted: Vec<_> = everything.iter().filter(|(_, _, octets)| is_mine(octets)).cloned().collect();
+        // All frames are to n0 or from there, but not all are to n1 or n2, or from there.
+        assert_eq!(wanted.len() < everything.len(), number != 1, "{name}");
+        assert!(records(&own, name) == wanted, "{name}");
+    }
+}
+
+#[test]
+fn the_medium_has_each_frame_once_under_the_name_of_its_sender() {
+    let scenario = scenario(&string("300 ms"));
+    let folder = Folder::new("capture-medium");
+    let both = selection(&scenario, None, false, true);
+    let results = capture_selected(&scenario, &both, &[1], &folder);
+    assert_eq!(folder.names(), ["medium.pcapng", "n0.pcapng", "n1.pcapng", "n2.pcapng"]);
+    let medium = records(&folder, "medium.pcapng");
+    assert_eq!(medium.len() as u64, results[0].totals.frames_sent);
+    assert!(medium.is_sorted_by_key(|(at, ..)| *at));
+    for (number, node) in (1..).zip(&results[0].nodes) {
+        let sent: Vec<_> = medium.iter().filter(|(_, interface, _)| *interface == number).collect();
+        let named = sent.iter().filter(|(_, _, octets)| is_own(frame(octets), &node.name)).count() as u64;
+        assert_eq!(named, node.rts_sent + node.data_sent, "{}", node.name);
+        // What the sender's own capture has.
+        let own = records(&folder, &format!("{}.pcapng", node.name));
+        assert!(sent.iter().all(|(at, _, octets)| own.iter().any(|(time, _, own)| (time, own) == (at, octets))));
+    }
+    let Some(names) =
+        fields(&folder, "medium.pcapng", "wlan.fc.type_subtype == 0x1b", ["frame.interface_name", "wlan.ta"])
+    else {
+        return;
+    };
+    assert!(!names.is_empty());
+    for [interface, transmitter] in names {
+        let number: u8 = interface[1..].parse().unwrap();
+        assert_eq!(transmitter, format!("02:00:00:00:00:0{}", number + 1));
+    }
+    assert_eq!(count(&folder, "medium.pcapng", FAULTS), Some(0));
+}
+
+#[test]
+fn what_can_not_be_captured_is_refused() {
+    let radios = scenario(&string("1 ms"));
+    let of = |nodes: &[&str], medium| {
+        let nodes: Vec<String> = nodes.iter().map(|&name| name.into()).collect();
+        Selection::of(&radios, Some(&nodes), false, medium)
+            .map(|selection| selection.files())
+            .map_err(|e| e.to_string())
+    };
+    assert_eq!(of(&["n0", "n2", "n0"], true), Ok(3));
+    assert_eq!(of(&[], true), Ok(1));
+    assert_eq!(of(&["n0", "n3"], true).unwrap_err(), "there is no node \"n3\"; did you mean \"n0\"?");
+    let wires = scenario(
+        "duration = \"1 s\"\nnodes = [{ name = \"a\", role = \"wired\" }, { name = \"medium\", role = \"wired\" }]\n\
+         links = [{ between = [\"a\", \"medium\"], rate = \"1 Mb/s\" }]",
+    );
+    let refused = |nodes: Option<&[String]>| Selection::of(&wires, nodes, false, true).unwrap_err();
+    assert_eq!(refused(None), SelectionError::Medium);
+    assert_eq!(refused(Some(&["a".into()])), SelectionError::NoRadio);
+}
+
+/// The captures of steady traffic grow by the second; a trial of a tenth of the run comes near, one of all of it is exact.
+#[test]
+fn the_size_of_captures_is_known_before() {
+    let scenario = scenario(
+        r#"
+        duration = "10 s"
+        nodes = [{ name = "n", count = 3, placement = { shape = "line", spacing = "10 m" } }]
+        [[flows]]
+        name = "f"
+        from = "n0"
+        to = "n1"
+        transport = { protocol = "udp" }
+        application = { kind = "cbr", rate = "1 Mb/s", packet = "1000 B" }
+        "#,
+    );
+    let folder = Folder::new("capture-size");
+    let selection = selection(&scenario, Some(&["n0", "n2"]), true, true);
+    capture_selected(&scenario, &selection, &[4], &folder);
+    let size = |name: &String| fs::metadata(folder.path().join(name)).unwrap().len();
+    let size: u64 = folder.names().iter().map(size).sum();
+    let exact = capture_size(&scenario, &selection, 4, &|| true).unwrap().unwrap();
+    assert_eq!(exact, CaptureSize { bytes: size, simulated: scenario.duration });
+    let (steps, limit) = (Cell::new(0), 1 + Simulation::preparation(&scenario) + 3);
+    let early = capture_size(&scenario, &selection, 4, &|| steps.replace(steps.get() + 1) < limit).unwrap().unwrap();
+    assert!(early.simulated < scenario.duration, "{early:?}");
+    assert!((0.98..1.02).contains(&(early.bytes as f64 / size as f64)), "{early:?}, {size}");
+    assert_eq!(capture_size(&scenario, &selection, 4, &|| false).unwrap(), None);
+}
+
 #[test]
 fn a_file_that_gets_no_name_fails_the_run_and_leaves_no_half() {
     let scenario = scenario(&string("20 ms"));
     let folder = Folder::new("capture-failure");
     fs::create_dir_all(folder.path().join("n1.pcapng/in-the-way")).unwrap();
-    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(folder.path()), recordings: None };
+    let selection = Selection::all(&scenario);
+    let captures = Some((folder.path(), &selection));
+    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures, recordings: None };
     let error = execute(&job, &Control::new(), &(), |_, _| panic!("it failed")).unwrap_err();
     assert!(error.to_string().contains("n1.pcapng: "), "{error}");
     assert!(folder.names().iter().all(|name| !name.contains("part") && name != "n2.pcapng"), "{:?}", folder.names());

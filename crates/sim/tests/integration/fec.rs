@@ -5,6 +5,7 @@ use std::fs::File;
 
 use hopcast_protocols::fec::{Config, Decoder, Octets};
 use hopcast_protocols::time::Instant;
+use hopcast_sim::capture::Selection;
 use hopcast_sim::execute::{Control, Job, execute};
 use hopcast_sim::metrics::FlowSummary;
 use hopcast_sim::run::Simulation;
@@ -111,7 +112,13 @@ fn the_octets_of_a_capture_can_be_repaired() {
     let text = wire(r#"fec = { source = 5, repair = 2, block_timeout = "30 ms" }"#).replace("400 s", "5 s");
     let scenario = scenario(&text.replace("399 s", "4 s").replace("loss = 0.1", "loss = 0"));
     let folder = Folder::new("capture-fec");
-    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(folder.path()), recordings: None };
+    let job = Job {
+        scenario: &scenario,
+        seeds: &[1],
+        threads: 1,
+        captures: Some((folder.path(), &Selection::all(&scenario))),
+        recordings: None,
+    };
     let mut sent = 0;
     execute(&job, &Control::new(), &(), |_, result| sent = result.flows[0].summary.sent_packets).expect("it runs");
     let mut decoder = Decoder::new(&Config::default(), Octets);

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use hopcast_sim::capture::Selection;
 use hopcast_sim::execute::{Control, Job, execute};
 use hopcast_sim::metrics::{DropCause, FlowSummary};
 use hopcast_sim::run::Simulation;
@@ -404,7 +405,13 @@ fn a_capture_has_an_interface_for_each_of_the_node() {
     );
     let folder = Folder::new("capture-interfaces");
     let scenario = scenario(&text);
-    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(folder.path()), recordings: None };
+    let job = Job {
+        scenario: &scenario,
+        seeds: &[1],
+        threads: 1,
+        captures: Some((folder.path(), &Selection::all(&scenario))),
+        recordings: None,
+    };
     execute(&job, &Control::new(), &(), |_, _| {}).unwrap();
     let types = |node: &str| {
         let file = File::open(folder.path().join(format!("{node}.pcapng"))).unwrap();

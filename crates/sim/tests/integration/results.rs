@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use hopcast_sim::capture::Selection;
 use hopcast_sim::execute::{Control, ExecuteError, Job, execute};
 use hopcast_sim::results::{Replication, RunResult, Spent, flow_table, node_table, series_table, write_tables};
 use hopcast_sim::scenario::Scenario;
@@ -144,7 +145,13 @@ fn a_folder_that_is_not_there_is_named() {
     let nowhere = Folder::new("nowhere").path().join("missing");
     let error = write_tables(&nowhere, &[result(&scenario, 1)]).unwrap_err();
     assert!(error.to_string().contains("missing/flows.parquet: "), "{error}");
-    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(&nowhere), recordings: None };
+    let job = Job {
+        scenario: &scenario,
+        seeds: &[1],
+        threads: 1,
+        captures: Some((&nowhere, &Selection::all(&scenario))),
+        recordings: None,
+    };
     let error = execute(&job, &Control::new(), &(), |_, _| panic!("it failed")).unwrap_err();
     assert!(error.to_string().contains("missing/n0.pcapng: "), "{error}");
 }

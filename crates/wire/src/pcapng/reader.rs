@@ -13,6 +13,8 @@ const MICROSECONDS: u8 = 6;
 pub struct Record {
     /// Time of the capture, in nanoseconds since 1 January 1970, without an offset of the interface (`if_tsoffset`).
     pub at: u64,
+    /// Number of the interface in its section.
+    pub interface: u32,
     /// Link type, which identifies the header that its bytes begin with.
     pub link_type: u32,
     /// Captured bytes.
@@ -134,7 +136,7 @@ impl<R: Read> Reader<R> {
         let octets = self.body[20..].get(..length as usize).ok_or_else(|| {
             LAYER.error("captured packet length", HEADER_LEN + 12, length, "no more than is left of the block")
         })?;
-        Ok(Record { at, link_type: interface.link_type.into(), octets: octets.to_vec() })
+        Ok(Record { at, interface: number, link_type: interface.link_type.into(), octets: octets.to_vec() })
     }
 
     fn require_body(&self, least: usize) -> Result<(), ParseError> {

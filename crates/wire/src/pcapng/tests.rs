@@ -35,7 +35,7 @@ fn octets_and_meaning() {
     ];
     assert_eq!(written, expected);
     let read: Vec<_> = Reader::new(&expected[..]).unwrap().map(Result::unwrap).collect();
-    let record = Record { at: 0x1_0203_0405, link_type: 127, octets: vec![0xaa, 0xbb, 0xcc, 0xdd, 0xee] };
+    let record = Record { at: 0x1_0203_0405, interface: 0, link_type: 127, octets: vec![0xaa, 0xbb, 0xcc, 0xdd, 0xee] };
     assert_eq!(read, [record]);
 }
 
@@ -56,8 +56,8 @@ fn sections_of_the_other_byte_order_follow() {
         0xaa, 0xbb, 0, 0, 0, 0, 0, 36,
     ]);
     let read: Vec<_> = Reader::new(&octets[..]).unwrap().map(Result::unwrap).collect();
-    let first = Record { at: 7, link_type: 127, octets: vec![1] };
-    let second = Record { at: 5000, link_type: 1, octets: vec![0xaa, 0xbb] };
+    let first = Record { at: 7, interface: 0, link_type: 127, octets: vec![1] };
+    let second = Record { at: 5000, interface: 0, link_type: 1, octets: vec![0xaa, 0xbb] };
     assert_eq!(read, [first, second]);
 }
 
@@ -68,8 +68,9 @@ fn packets_belong_to_their_interfaces() {
     writer.write_on(1, 5, &[0x45]).unwrap();
     writer.write(6, &[0]).unwrap();
     let written = writer.into_inner();
-    let link_types: Vec<_> = Reader::new(&written[..]).unwrap().map(|record| record.unwrap().link_type).collect();
-    assert_eq!(link_types, [228, 127]);
+    let records = Reader::new(&written[..]).unwrap().map(Result::unwrap);
+    let interfaces: Vec<_> = records.map(|record| (record.interface, record.link_type)).collect();
+    assert_eq!(interfaces, [(1, 228), (0, 127)]);
 }
 
 #[test]

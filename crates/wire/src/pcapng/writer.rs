@@ -75,6 +75,11 @@ impl<W: Write> Writer<W> {
         self.sink.write_all(&trailer[..padding + TRAILER_LEN])
     }
 
+    /// The sink.
+    pub fn sink(&self) -> &W {
+        &self.sink
+    }
+
     /// Returns the sink. The caller must flush a buffered one, and then gets the error of a full disk.
     pub fn into_inner(self) -> W {
         self.sink

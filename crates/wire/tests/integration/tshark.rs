@@ -455,6 +455,7 @@ fn a_capture_that_tshark_wrote_is_read() {
         pcapng::Reader::new(copied).expect("it begins").map(|record| record.expect("it is whole")).collect();
     let expected = packets.map(|(interface, at, octets)| pcapng::Record {
         at,
+        interface,
         link_type: if interface == wire { 228 } else { 127 },
         octets: octets.clone(),
     });
