@@ -12,6 +12,7 @@ __all__ = [
     "StreamSender",
     "Streams",
     "__version__",
+    "capture_size",
     "examples",
     "frame_error_rates",
     "frame_fading",
