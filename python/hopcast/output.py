@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import secrets
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -44,6 +45,44 @@ def prepared(folder: str | os.PathLike[str], names: Iterable[str] = ()) -> Itera
             with suppress(OSError):
                 os.rmdir(empty)
         raise
+
+
+@contextmanager
+def alone(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Hold a folder, which must exist, while one run or study writes there; the lock ends with the process.
+
+    Raises `OutputError` if another one holds it. Does nothing where the system has no such locks.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    path = os.fspath(folder)
+    held = os.open(path, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutputError(errno.EBUSY, f"{_holder(held)} is writing results there", path) from None
+        except OSError:
+            # Some file systems have no locks.
+            pass
+        yield
+    finally:
+        os.close(held)
+
+
+def _holder(folder: int) -> str:
+    """The process that holds the lock on an open folder, as far as Linux says which one it is."""
+    try:
+        inode = os.fstat(folder).st_ino
+        with open("/proc/locks", encoding="ascii") as locks:
+            fields = [line.split() for line in locks]
+        owners = [field[4] for field in fields if field[1] == "FLOCK" and field[5].endswith(f":{inode}")]
+    except (OSError, IndexError):
+        owners = []
+    return f"process {owners[0]}" if owners and owners[0] != str(os.getpid()) else "another run"
 
 
 def _missing(path: str) -> list[str]:

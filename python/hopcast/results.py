@@ -62,10 +62,10 @@ def run(
         raise ValueError(f"threads = {threads}: at least 1 is needed")
     if out is None:
         return _run(scenario, seeds, threads, None, pcap, record, progress)
-    from hopcast.output import prepared
+    from hopcast.output import alone, prepared
 
     folder = os.fspath(out)
-    with prepared(folder):
+    with prepared(folder), alone(folder):
         return _run(scenario, seeds, threads, folder, pcap, record, progress)
 
 

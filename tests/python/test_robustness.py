@@ -18,6 +18,7 @@ import pytest
 
 import hopcast as package
 from conftest import APART, ROOT, TOML, Hopcast, command
+from hopcast.output import alone
 
 RUN_FILES = ["flows.parquet", "nodes.parquet", "run.json", "series.parquet"]
 
@@ -389,3 +390,27 @@ def test_signals_during_imports_leave_no_trace() -> None:
     program += "builtins.__import__ = trip\nstart.main()\n"
     done = subprocess.run([*command()[:1], "-c", program], capture_output=True, text=True, check=False, cwd=ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "hopcast: interrupted\n")
+
+
+def test_a_second_run_into_a_folder_is_refused_while_the_first_one_writes(
+    hopcast: Hopcast, file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    long = ("run", file, "--out", out, "--set", "duration=1e6")
+    first = subprocess.Popen(command(*long), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        message = f"hopcast: {out}: process {first.pid} is writing results there\n"
+        deadline = time.monotonic() + 30
+        refused = None
+        while time.monotonic() < deadline and (refused is None or refused.returncode == 0):
+            refused = hopcast("run", file, "--out", out) if out.exists() else None
+        assert refused is not None
+        assert (refused.returncode, refused.stderr) == (2, message)
+    finally:
+        first.kill()
+        first.wait()
+    # A killed process holds nothing.
+    assert hopcast("run", file, "--out", out).returncode == 0
+    assert names(out) == RUN_FILES
+    with pytest.raises(package.OutputError, match="another run is writing results there"), alone(out):
+        package.run(package.Scenario.from_toml(file), out=out)

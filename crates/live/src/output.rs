@@ -1,9 +1,13 @@
 //! Output of commands. Parts of it may come from other hosts and programs, so hopcast removes control characters that
 //! could affect the terminal.
 
+#[cfg(target_os = "linux")]
+use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
 #[cfg(target_os = "linux")]
 use std::os::fd::{AsFd as _, BorrowedFd};
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::time::Duration;
 
 use hopcast_sim::io_error::cause;
@@ -21,6 +25,24 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The most that a pipe with room takes at once, whole, in bytes (`PIPE_BUF` of pipe(7)).
 #[cfg(target_os = "linux")]
 const AT_ONCE: usize = nix::libc::PIPE_BUF;
+
+/// Holds a folder, which must exist, while one run writes there: until the returned file is closed, at the latest when the
+/// process ends. File systems without locks hold nothing.
+///
+/// # Errors
+///
+/// [`Failure::Input`], if another process holds it.
+#[cfg(target_os = "linux")]
+pub(crate) fn hold(folder: &Path) -> Result<Option<File>, Failure> {
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::Input(format!("{}: another run is writing results there", folder.display())))
+        }
+        Err(TryLockError::Error(_)) => Ok(None),
+        Ok(()) => Ok(Some(file)),
+    }
+}
 
 /// Writes `text` to standard output. A closed pipe is not an error.
 ///

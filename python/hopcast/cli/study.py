@@ -94,11 +94,12 @@ def command(
 @contextmanager
 def _prepared(out: str | None, *, film: bool) -> Iterator[None]:
     """Return the output folder, if there is one, and the folder of the demonstration, if it is to run."""
-    from hopcast.output import prepared
+    from hopcast.output import alone, prepared
 
     with ExitStack() as folders:
         if out is not None:
             folders.enter_context(prepared(out, ("rows.json", "rows.parquet", "report.html", "runs.sqlite")))
+            folders.enter_context(alone(out))
             if film:
                 folders.enter_context(prepared(os.path.join(out, "film"), ("run.json",)))
         yield

@@ -25,7 +25,7 @@ mod rootless;
 mod session;
 mod watch;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -162,9 +162,10 @@ impl Command {
             scenario.duration = FOREVER;
         }
         self.selection = self.selection(&scenario)?;
-        if let Some(folder) = &self.out {
-            self.prepare_folder(folder, &scenario)?;
-        }
+        let _held = match &self.out {
+            Some(folder) => self.prepare_folder(folder, &scenario)?,
+            None => None,
+        };
         match &self.replay {
             Some(recording) => self.replay(&path, &scenario, left, recording, models),
             None => self.emulate(&path, &scenario, left, models),
@@ -186,12 +187,15 @@ impl Command {
         Ok(loaded.scenario)
     }
 
-    fn prepare_folder(&self, folder: &Path, scenario: &Scenario) -> Result<(), Failure> {
+    /// Makes the folder, and holds it for as long as the returned file is open.
+    fn prepare_folder(&self, folder: &Path, scenario: &Scenario) -> Result<Option<File>, Failure> {
         let problem = |error: String| Failure::Input(error);
         fs::create_dir_all(folder)
             .map_err(|error| problem(format!("{}: can't be written: {}", folder.display(), cause(&error))))?;
+        let held = output::hold(folder)?;
         let names = self.captures(scenario);
-        results::prepare_folder(folder, |name| names.contains(name)).map_err(|error| problem(error.to_string()))
+        results::prepare_folder(folder, |name| names.contains(name)).map_err(|error| problem(error.to_string()))?;
+        Ok(held)
     }
 
     /// The names of the captures.

@@ -607,7 +607,12 @@ fn interfaces(names: &[String], links: &[Link]) -> Result<Vec<Link>, Failure> {
     for name in names {
         let link = links.iter().find(|link| link.name == *name).ok_or_else(|| {
             let others: Vec<_> = links.iter().map(|link| link.name.as_str()).filter(|name| *name != "lo").collect();
-            Failure::Input(format!("there is no interface {name}; there are {}", others.join(", ")))
+            let known = match &others[..] {
+                [] => "there is none but lo".into(),
+                [other] => format!("there is {other}"),
+                _ => format!("there are {}", others.join(", ")),
+            };
+            Failure::Input(format!("there is no interface {name}; {known}"))
         })?;
         if found.contains(link) {
             return Err(Failure::Input(format!("interface {name} is given twice")));

@@ -841,6 +841,13 @@ fn captures_and_results_hold_what_real_hosts_sent() {
     let medium = fs::read(format!("{out}/medium.pcapng")).expect("it is written");
     assert!(medium.windows(14).any(|octets| octets == b"hopcasthopcast"), "the pattern of the ping is on the air");
 
+    let held = fs::File::open(&out).expect("it is a folder");
+    held.try_lock().expect("nothing else writes there");
+    let output = run(emulate(&scenario, &programs).args(["--out", &out]));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("another run is writing results there"), "{}", stderr(&output));
+    drop(held);
+
     let output = run(emulate(&scenario, &programs).args(["--out", &out, "--pcap-node", "n7"]));
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("there is no node \"n7\"; did you mean \"n0\"?"), "{}", stderr(&output));

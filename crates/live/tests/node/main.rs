@@ -660,7 +660,7 @@ fn wrong_input_is_told_with_what_would_be_right() {
     }
     let net = Net::new("wrong", 2, Shape::Line);
     for (arguments, says) in [
-        (&["--interface", "wlan7"][..], "there is no interface wlan7; there are r0"),
+        (&["--interface", "wlan7"][..], "there is no interface wlan7; there is r0"),
         (&["--interface", "r0"], "--network 10.0.0.0/24"),
         (&["--interface", "r0", "--interface", "r0", "--network", "10.0.0.0/24"], "given twice"),
         (&["--interface", "r0", "--address", "10.0.0.77", "--network", "10.0.0.0/24"], "has the address 10.0.0.77"),
