@@ -125,7 +125,7 @@ def walk(page: str, folder: Path, run: Runner) -> None:
 def compare(step: Step, printed: str, status: int) -> None:
     """Raises `AssertionError` unless a command printed what the page shows, and failed only where the page shows an error."""
     where = f"line {step.line}: {step.command}"
-    fails = any(re.match(r"(hopcast|Error|error): ", line) for line in step.shown)
+    fails = any(re.match(r"(hopcast|ping|Error|error): ", line) for line in step.shown)
     assert (status != 0) == fails, f"{where}: status {status}\n{printed}"
     lines = [plain(line) for line in printed.splitlines()]
     assert matches([plain(line) for line in step.shown], lines, step.tolerance), f"{where}: it printed\n" + "\n".join(
