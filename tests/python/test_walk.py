@@ -23,7 +23,7 @@ The numbers will be within 10 % of these:
 $ cat greeting.toml
 word = "hello"
 $ echo 1 234.5 and \\
-> 7 ms; printf 'a\\nb\\nc\\n'
+    7 ms; printf 'a\\nb\\nc\\n'
 1 200.0 and 7 ms
 …
 c

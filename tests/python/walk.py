@@ -3,7 +3,7 @@
 A page is written for people, and this module reads nothing else of it:
 
 * A fenced block of `toml` or `python` is a file. The sentence before it ends in "as `NAME`:".
-* A block of `console` has commands after `$ `, each followed by what it prints. All commands share one shell. A line `…` stands
+* A block of `console` has commands after `$ `, each followed by what it prints. A line that ends in a backslash goes on in the next one. All commands share one shell. A line `…` stands
   for any number of lines, and `…` within a line for any text.
 * Numbers must be the printed ones, unless the paragraph before the block says "within N %". Then each number of the block may
   differ by that share. Times that hopcast's last line has for a run are never compared.
@@ -83,7 +83,7 @@ def typed(body: str, line: int, tolerance: float | None) -> Iterator[Step]:
     """The commands of a block."""
     assert body.startswith("$ "), f"line {line}: a console block begins with a command"
     for text in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
-        command, *shown = re.sub(r"\\\n> ?", "", text).splitlines()
+        command, *shown = re.sub(r"\\\n\s*", "", text).splitlines()
         yield Step(line, command, tuple(shown), tolerance)
 
 

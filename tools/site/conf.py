@@ -43,6 +43,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 # Anchors of headings as GitHub makes them.
 myst_heading_anchors = 4
 highlight_language = "text"
+pygments_dark_style = "monokai"
 # Docstrings have code between single backquotes.
 default_role = "code"
 autodoc_default_options = {"members": True, "member-order": "bysource", "undoc-members": True}
