@@ -40,7 +40,9 @@ def as_this_user(folder: Path, *, command: list[str]) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.parametrize("name", ["first-steps", "tutorials/mesh", "tutorials/lecture", "tutorials/protocol"])
+@pytest.mark.parametrize(
+    "name", ["first-steps", "recipes", "tutorials/mesh", "tutorials/lecture", "tutorials/protocol"]
+)
 def test_a_page_about_simulations_does_what_it_says(name: str, tmp_path: Path) -> None:
     walk(page(name), tmp_path, lambda command: as_this_user(tmp_path, command=command))
 
