@@ -20,6 +20,7 @@ from ordinary_user import as_ordinary_user, closed_folders, skip_unless_possible
 from walk import WIDTH, walk
 
 DOCS = ROOT / "docs"
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pages are written for a shell of Unix")
 
 
 def page(name: str) -> str:

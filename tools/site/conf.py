@@ -56,6 +56,8 @@ html_theme = "furo"
 html_title = "hopcast"
 html_copy_source = False
 html_show_sphinx = False
+# Excerpts are fetched, which browsers forbid to pages that no server gives.
+html_show_search_summary = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_theme_options = {"source_repository": REPOSITORY, "source_branch": "main", "source_directory": ""}
