@@ -29,7 +29,7 @@ STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 TESTED := --workspace --exclude hopcast-py --locked
 PYTEST := $(BIN)/pytest -q -n auto
 
-.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs bench bench-peers bench-kernel bench-probe bench-stream bench-viewer page fuzz clean
+.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs site bench bench-peers bench-kernel bench-probe bench-stream bench-viewer page fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,9 +83,10 @@ oldest: ## compile with the oldest Rust that is promised, which rustup installs
 wasm: ## compile the lower crates for wasm32, which has no socket, clock or file: they are sans-IO
 	cargo check --target wasm32-unknown-unknown -p hopcast-wire -p hopcast-protocols -p hopcast-radio --locked
 
-docs-check: $(BUILT) ## check the pages and figures that come from the code, many of them by simulating
+docs-check: $(BUILT) ## check the pages and figures that come from the code, many of them by simulating, and the site's links
 	$(BIN)/python tools/docs/generate.py --check
 	$(BIN)/python tools/docs/man.py --check
+	$(BIN)/python tools/site/build.py --check
 
 format: $(INSTALLED) ## format all sources
 	cargo fmt --all
@@ -97,6 +98,9 @@ docs: $(BUILT) ## write the pages and figures that come from the code
 	$(BIN)/python tools/docs/results.py
 	$(BIN)/python tools/docs/generate.py
 	$(BIN)/python tools/docs/man.py
+
+site: $(BUILT) ## build the site from docs/ into out/site, with the API of Python and of the crates, and check its links
+	$(BIN)/python tools/site/build.py $(OUT)/site
 
 bench: ## count instructions and time per event, frame and simulated node-second
 	cargo bench -p hopcast-sim --locked

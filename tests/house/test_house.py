@@ -268,6 +268,15 @@ def test_systemd_understands_the_unit(unit: Path, tmp_path: Path) -> None:
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
+def test_the_citation_has_the_version_and_what_its_schema_requires() -> None:
+    """Keys that the schema of the Citation File Format 1.2.0 requires, each at the start of a line."""
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    keys = dict(re.findall(r"^([\w-]+):[ ]?(.*)$", citation, re.MULTILINE))
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
+    assert {"authors", "message", "title"} <= keys.keys()
+    assert (keys["cff-version"], keys["version"]) == ("1.2.0", version)
+
+
 def test_no_text_names_a_place_on_one_machine() -> None:
     place = re.compile(r"(?<![\w.~$}-])/(?:root|home|work|Users)(?![\w-])")
     found = []

@@ -82,7 +82,7 @@ def as_ordinary_user(
         [str(part) for part in command],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=options.pop("timeout", 120),
         check=False,
         env=environment(
             PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", HOME="/", PYTHONDONTWRITEBYTECODE="1"

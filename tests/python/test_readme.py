@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from walk import WIDTH, without_cost
 
-WIDTH = 100
-"""Columns of the terminal that the README shows."""
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -30,11 +29,6 @@ def output(*command: str | Path, directory: Path = ROOT) -> list[str]:
     done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return [line.rstrip() for line in done.stdout.splitlines()]
-
-
-def without_cost(lines: list[str]) -> list[str]:
-    """Lines without the time that the machine took."""
-    return [re.sub(r"\bin \d+(\.\d+)? s$", "in … s", line) for line in lines]
 
 
 def test_the_run_prints_what_the_readme_shows() -> None:

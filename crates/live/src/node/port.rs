@@ -85,7 +85,10 @@ impl Port {
 
         let packets = RawSocket::open(Some(name))?;
         let sights = socket(AddressFamily::Packet, SockType::Datagram, flags, SockProtocol::EthAll)?;
-        setsockopt(&sights, sockopt::RcvBufForce, &SIGHT_ROOM)?;
+        // In a user namespace the system's limit holds (net.core.rmem_max). With less room, flows count as going on sooner.
+        if setsockopt(&sights, sockopt::RcvBufForce, &SIGHT_ROOM).is_err() {
+            setsockopt(&sights, sockopt::RcvBuf, &SIGHT_ROOM)?;
+        }
         setsockopt(&sights, sockopt::RxqOvfl, &1)?;
         bind(sights.as_raw_fd(), &link_address(name)?)?;
         Ok(Self { index, messages, packets, sights, look_at: None, unseen: 0 })
