@@ -18,11 +18,9 @@ use hopcast_protocols::time::Duration;
 use hopcast_sim::io_error::cause;
 use hopcast_sim::scenario::nearest;
 use nix::poll::{PollFd, PollFlags};
-use schemars::JsonSchema;
-use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::status::{self, KnownClip, OutcomeName, PlayRecord, Reason};
+use super::status::{self, KnownClip, OutcomeName, PlayRecord, Played, Reason};
 use super::{no_device, players, unanswered};
 use crate::failure::Failure;
 use crate::platform::clock::Clock;
@@ -61,17 +59,6 @@ pub(super) struct Play {
     /// What became of the request, as one JSON object on standard output
     #[arg(long)]
     json: bool,
-}
-
-/// What became of a clip that was played.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(super) struct Played {
-    /// Where its media went.
-    output: String,
-    /// Whether all of its bytes came, and their SHA-256 is the one that was offered.
-    verified: bool,
-    #[serde(flatten)]
-    record: PlayRecord,
 }
 
 /// Where media go.

@@ -333,6 +333,18 @@ pub(super) struct PlayRecord {
     pub(super) received_bytes: u64,
 }
 
+/// What became of a clip that a user has played.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub(super) struct Played {
+    /// Where its media went.
+    pub(super) output: String,
+    /// Whether all of its bytes came, and their SHA-256 is the one that was offered.
+    pub(super) verified: bool,
+    /// How it went.
+    #[serde(flatten)]
+    pub(super) record: PlayRecord,
+}
+
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -393,7 +405,7 @@ pub(super) struct Counters {
 
 /// The JSON Schemas of a device's state and of a play.
 pub(crate) fn schemas() -> [Value; 2] {
-    [described::<Status>(), described::<super::play::Played>()]
+    [described::<Status>(), described::<Played>()]
 }
 
 /// Bytes as hexadecimal digits.
