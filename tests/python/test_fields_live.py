@@ -94,6 +94,32 @@ def test_every_field_of_a_stream_is_declared(hopcast: Hopcast, tmp_path: Path) -
             check(record, known[name if record["event"] in ("statistics", "end") else "stream_event"])
 
 
+def test_every_field_of_a_device_and_of_a_play_is_declared(hopcast: Hopcast, tmp_path: Path) -> None:
+    known = schemas()
+    media, out = tmp_path / "film.bin", tmp_path / "out.bin"
+    media.write_bytes(bytes(range(256)) * 400)
+    serve = ("cloud", "serve", "--interface", "lo", "--open", "--offer", f"1 Mb/s={media}")
+    device = subprocess.Popen([sys.executable, "-m", "hopcast", *serve], stderr=subprocess.PIPE)
+    try:
+        for _ in range(100):
+            status = hopcast("cloud", "status", "--json")
+            if status.returncode == 0:
+                break
+            time.sleep(0.1)
+        played = hopcast("cloud", "play", "film", "--output", str(out), "--json")
+        assert played.returncode == 0, played.stderr
+        assert out.read_bytes() == media.read_bytes()
+        status, listed = hopcast("cloud", "status", "--json"), hopcast("cloud", "list", "--json")
+        document = json.loads(status.stdout)
+        assert [play["outcome"] for play in document["plays"]] == ["completed"]
+        assert json.loads(listed.stdout)["clips"] == document["clips"]
+        check(document, known["cloud"])
+        check(json.loads(played.stdout), known["cloud_play"])
+    finally:
+        device.terminate()
+        device.communicate(timeout=10)
+
+
 @pytest.mark.parametrize("repetitions", ["1", "2"])
 def test_every_field_of_a_measurement_is_declared(hopcast: Hopcast, repetitions: str) -> None:
     with running("probe", "receive", "--listen", "127.0.0.1:0") as (_, address):

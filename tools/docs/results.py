@@ -83,6 +83,11 @@ TITLES = {
         "A line each second, and one at the end ([streams](stream.md)).",
     ),
     "stream_event": ("Events of `hopcast stream --json`", "A line when something happens between the two ends."),
+    "cloud": (
+        "`hopcast cloud status --json`",
+        "The state of a [device](cloud.md). Its metrics have the same names and meanings. `hopcast cloud list --json` prints `clips` alone.",
+    ),
+    "cloud_play": ("`hopcast cloud play --json`", "What became of a clip that was [played](cloud.md)."),
 }
 """Title and first paragraph of each document."""
 

@@ -28,6 +28,7 @@ const NOTICE: &str = concat!(
 #[cfg(target_os = "linux")]
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Cloud(crate::cloud::Command),
     Emulate(Box<crate::emulate::Command>),
     Key(crate::key::command::Command),
     Node(crate::node::Command),
@@ -84,6 +85,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>, models: &dyn Mod
 #[cfg(target_os = "linux")]
 fn run(command: Command, models: &dyn Models) -> Result<(), Failure> {
     match command {
+        Command::Cloud(command) => command.run(),
         Command::Emulate(command) => command.run(models),
         Command::Key(command) => command.run(),
         Command::Node(command) => command.run(models),

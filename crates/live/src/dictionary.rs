@@ -3,13 +3,16 @@
 
 use serde_json::{Map, Value};
 
-use crate::{emulate, node, probe, stream};
+use crate::{cloud, emulate, node, probe, stream};
 
 /// The JSON Schema of each document: `emulate` and `probe` have what these commands add to the fields of a run, `node` is what
 /// `hopcast node status --json` prints, and `stream_send`, `stream_receive` and `stream_event` are lines of `hopcast stream --json`.
 pub fn schemas() -> Map<String, Value> {
     let [send, receive, event] = stream::schemas();
+    let [cloud, play] = cloud::schemas();
     let documents = [
+        ("cloud", cloud),
+        ("cloud_play", play),
         ("emulate", emulate::schema()),
         ("probe", probe::record::schema()),
         ("node", node::schema()),

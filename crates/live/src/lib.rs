@@ -8,6 +8,7 @@
 //! | the router | [`node`] |
 //! | the measurement of links and paths | [`probe`] |
 //! | media over ADTFRC | [`stream`] |
+//! | devices that store clips and stream them to each other | [`cloud`] |
 //! | the network key | [`key`] |
 //! | hosts and ports as users write them | [`address`] |
 //! | what each field of the results means | [`dictionary`] |
@@ -49,11 +50,17 @@ pub mod output;
 #[cfg(target_os = "linux")]
 pub mod address;
 #[cfg(target_os = "linux")]
+pub mod cloud;
+#[cfg(target_os = "linux")]
 pub mod dictionary;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 #[cfg(target_os = "linux")]
+mod interfaces;
+#[cfg(target_os = "linux")]
 pub mod key;
+#[cfg(target_os = "linux")]
+mod log;
 #[cfg(target_os = "linux")]
 pub mod node;
 #[cfg(target_os = "linux")]

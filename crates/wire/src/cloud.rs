@@ -26,6 +26,10 @@ const LAYER: Layer = Layer("cloud");
 pub const PORT: u16 = 48_653;
 /// Bytes of [`Message::Media`] before its payload.
 pub const MEDIA_HEADER_LEN: usize = 16;
+/// Length of a clip's digest in bytes: that of SHA-256 (FIPS 180-4).
+pub const DIGEST_LEN: usize = 32;
+/// Greatest length of a clip's name in bytes.
+pub const MAX_NAME: usize = 64;
 /// Most elements of a list.
 pub const MAX_LIST: usize = 255;
 
@@ -110,6 +114,47 @@ impl Refusal {
     /// All reasons.
     pub const ALL: [Self; 7] =
         [Self::Airtime, Self::Risk, Self::Unknown, Self::Hops, Self::Rate, Self::Lost, Self::Absent];
+}
+
+/// A clip that a device stores and streams to others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// SHA-256 of its bytes, by which it is known. The first four bytes are its number in [`Wish`].
+    pub digest: [u8; DIGEST_LEN],
+    /// Its bytes.
+    pub size: u64,
+    /// Its rate in b/s.
+    pub rate: u32,
+    /// Its length in milliseconds.
+    pub length: u32,
+    /// Links to the nearest device that is known to store it.
+    pub hops: u8,
+    /// Seconds since a device that stores it said so.
+    pub age: u8,
+    /// Its name: up to [`MAX_NAME`] bytes of UTF-8 without control characters.
+    pub name: String,
+}
+
+impl Offer {
+    /// Its number in [`Wish`].
+    pub fn number(&self) -> u32 {
+        number_of(&self.digest)
+    }
+
+    /// Its bytes in a message.
+    pub fn wire_len(&self) -> usize {
+        DIGEST_LEN + 8 + 4 + 4 + 1 + 1 + 1 + self.name.len()
+    }
+}
+
+/// The number in [`Wish`] of the clip with this digest.
+pub fn number_of(digest: &[u8; DIGEST_LEN]) -> u32 {
+    u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
+}
+
+/// Whether a clip may have this name.
+pub fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME).contains(&name.len()) && !name.chars().any(char::is_control)
 }
 
 /// A message between devices.
@@ -213,6 +258,25 @@ pub enum Message {
     },
     /// Measures a link. Padding follows.
     Padding,
+    /// To all neighbours, between real hosts: clips that the device stores, or that others have told it of.
+    Offers {
+        /// The clips.
+        offers: Vec<Offer>,
+    },
+    /// Between real hosts, one of two packets that are sent to a neighbour back to back. Padding follows.
+    Pair {
+        /// Number of the pair.
+        number: u32,
+        /// Whether it is the second one.
+        is_second: bool,
+    },
+    /// Between real hosts, the answer to a pair.
+    Spacing {
+        /// Number of the pair.
+        number: u32,
+        /// Time between the arrivals of the two packets, in nanoseconds.
+        time: u32,
+    },
 }
 
 impl Message {
@@ -274,6 +338,15 @@ impl Message {
                 put_list(&mut out, came, |out, &bits| out.push(bits));
             }
             Self::Padding => {}
+            Self::Offers { offers } => put_list(&mut out, offers, put_offer),
+            Self::Pair { number, is_second } => {
+                out.extend(number.to_be_bytes());
+                out.push(u8::from(*is_second));
+            }
+            Self::Spacing { number, time } => {
+                out.extend(number.to_be_bytes());
+                out.extend(time.to_be_bytes());
+            }
         }
         out
     }
@@ -335,7 +408,10 @@ impl Message {
                 came: input.list("received packets", |input| input.octet("received packets"))?,
             },
             11 => Self::Padding,
-            _ => return Err(LAYER.error("type", 3, kind, "1 to 11")),
+            12 => Self::Offers { offers: input.list("offers", Input::offer)? },
+            13 => Self::Pair { number: input.number("number of the pair")?, is_second: input.octet("place")? != 0 },
+            14 => Self::Spacing { number: input.number("number of the pair")?, time: input.number("time")? },
+            _ => return Err(LAYER.error("type", 3, kind, "1 to 14")),
         })
     }
 
@@ -352,6 +428,9 @@ impl Message {
             Self::Media { .. } => 9,
             Self::Feedback { .. } => 10,
             Self::Padding => 11,
+            Self::Offers { .. } => 12,
+            Self::Pair { .. } => 13,
+            Self::Spacing { .. } => 14,
         }
     }
 }
@@ -383,6 +462,14 @@ fn put_probed(out: &mut Vec<u8>, hop: &ProbedHop) {
     out.extend(hop.rate.to_be_bytes());
     out.extend(hop.prefetch.to_be_bytes());
     out.extend(hop.free.to_be_bytes());
+}
+
+fn put_offer(out: &mut Vec<u8>, offer: &Offer) {
+    out.extend(offer.digest);
+    out.extend(offer.size.to_be_bytes());
+    [offer.rate, offer.length].iter().for_each(|number| out.extend(number.to_be_bytes()));
+    out.extend([offer.hops, offer.age, offer.name.len() as u8]);
+    out.extend(offer.name.as_bytes());
 }
 
 /// Bytes that are being parsed.
@@ -440,6 +527,21 @@ impl Input<'_> {
         Ok(PlannedHop { node: self.node()?, airtime: self.share("airtime")? })
     }
 
+    fn offer(&mut self) -> Result<Offer, ParseError> {
+        let digest = self.take("digest")?;
+        let size = self.take("size").map(u64::from_be_bytes)?;
+        let (rate, length) = (self.number("rate")?, self.number("length")?);
+        let [hops, age, len] = self.take("name")?;
+        let at = self.at;
+        let missing = || LAYER.error("name", at, self.octets.len(), "within the message");
+        let name = self.octets.get(at..at + usize::from(len)).ok_or_else(missing)?;
+        let name = core::str::from_utf8(name).ok().filter(|name| is_name(name));
+        let name =
+            name.ok_or_else(|| LAYER.error("name", at, len, "1 to 64 octets of UTF-8 without control characters"))?;
+        self.at += usize::from(len);
+        Ok(Offer { digest, size, rate, length, hops, age, name: name.to_owned() })
+    }
+
     fn refusal(&mut self) -> Result<Refusal, ParseError> {
         let (at, code) = (self.at, self.octet("reason")?);
         let known = Refusal::ALL.into_iter().find(|&reason| reason as u8 == code);
@@ -485,12 +587,31 @@ mod tests {
         let error = |octets: &[u8]| Message::parse(octets).unwrap_err().to_string();
         assert_eq!(error(b"HP\x01\x01"), "cloud: magic at octet 0 is 18512, should be 18499");
         assert_eq!(error(b"HC\x02\x01"), "cloud: version at octet 2 is 2, should be 1");
-        assert_eq!(error(b"HC\x01\x0c"), "cloud: type at octet 3 is 12, should be 1 to 11");
+        assert_eq!(error(b"HC\x01\x0f"), "cloud: type at octet 3 is 15, should be 1 to 14");
         assert_eq!(error(b"HC\x01\x07\x0a\0\0"), "cloud: address at octet 4 is 7, should be within the message");
         let mut reject =
             Message::Reject { stream: STREAM, attempt: 0, node: STREAM.display, reason: Refusal::Hops, fits: 0 }.emit();
         reject[17] = 8;
         assert_eq!(error(&reject), "cloud: reason at octet 17 is 8, should be 1 to 7");
+    }
+
+    #[test]
+    fn an_offer_on_the_wire() {
+        let mut digest = [0; DIGEST_LEN];
+        digest[..5].copy_from_slice(&[1, 2, 3, 4, 5]);
+        let offer =
+            Offer { digest, size: 0x0a0b, rate: 4_000_000, length: 60_000, hops: 2, age: 7, name: "Tür".into() };
+        assert_eq!((offer.number(), offer.wire_len()), (0x0102_0304, 51 + 4));
+        let message = Message::Offers { offers: vec![offer] };
+        let octets = message.emit();
+        let head = [b'H', b'C', 1, 12, 1];
+        let tail = [0, 0, 0, 0, 0, 0, 0x0a, 0x0b, 0, 0x3d, 0x09, 0, 0, 0, 0xea, 0x60, 2, 7, 4, b'T', 0xc3, 0xbc, b'r'];
+        assert_eq!(octets, [&head[..], &digest, &tail].concat());
+        for wrong in [&b"T\x1b[m"[..], b"T\xff\xffr"] {
+            let octets = [&octets[..octets.len() - 4], wrong].concat();
+            let error = Message::parse(&octets).unwrap_err().to_string();
+            assert!(error.contains("name at octet 56"), "{error}");
+        }
     }
 
     #[test]
@@ -526,6 +647,19 @@ mod tests {
             free,
         });
         prop::collection::vec(hop, 0..5)
+    }
+
+    fn offer() -> impl Strategy<Value = Offer> {
+        let numbers = any::<([u8; DIGEST_LEN], u64, u32, u32, u8, u8)>();
+        (numbers, "[ -~äß→]{1,20}").prop_map(|((digest, size, rate, length, hops, age), name)| Offer {
+            digest,
+            size,
+            rate,
+            length,
+            hops,
+            age,
+            name,
+        })
     }
 
     fn message() -> impl Strategy<Value = Message> {
@@ -568,6 +702,9 @@ mod tests {
             (stream(), any::<(u32, u32)>(), prop::collection::vec(any::<u8>(), 0..130))
                 .prop_map(|(stream, (next, limit), came)| Message::Feedback { stream, next, limit, came }),
             Just(Message::Padding),
+            prop::collection::vec(offer(), 0..5).prop_map(|offers| Message::Offers { offers }),
+            any::<(u32, bool)>().prop_map(|(number, is_second)| Message::Pair { number, is_second }),
+            any::<(u32, u32)>().prop_map(|(number, time)| Message::Spacing { number, time }),
         ]
     }
 
@@ -580,7 +717,7 @@ mod tests {
         }
 
         #[test]
-        fn arbitrary_octets_never_panic(kind in 0_u8..14, rest in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_octets_never_panic(kind in 0_u8..17, rest in prop::collection::vec(any::<u8>(), 0..200)) {
             let octets = [&[b'H', b'C', 1, kind], &rest[..]].concat();
             if let Ok(message) = Message::parse(&octets) {
                 prop_assert_eq!(Message::parse(&message.emit()), Ok(message));

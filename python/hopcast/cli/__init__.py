@@ -34,6 +34,7 @@ class Commands(click.Group):
         "node",
         "probe",
         "stream",
+        "cloud",
         "key",
         "init",
         "schema",
@@ -59,7 +60,7 @@ class Commands(click.Group):
             from hopcast.cli.init import command
         elif name == "schema":
             from hopcast.cli.schema import command
-        elif name in ("emulate", "node", "probe", "stream", "key"):
+        elif name in ("emulate", "node", "probe", "stream", "cloud", "key"):
             from hopcast.cli import live
 
             return live.command(name)

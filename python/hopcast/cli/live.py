@@ -1,5 +1,5 @@
-"""`hopcast emulate`, `node`, `probe`, `stream` and `key`: commands for real hosts. Rust code reads their
-arguments.
+"""`hopcast emulate`, `node`, `probe`, `stream`, `cloud` and `key`: commands for real hosts. Rust code reads
+their arguments.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ SUMMARIES = {
     "node": "Route on real interfaces.",
     "probe": "Measure links and paths between real hosts.",
     "stream": "Carry media between real hosts.",
+    "cloud": "Store clips on hosts that stream them to each other.",
     "key": "Make a network key.",
 }
 

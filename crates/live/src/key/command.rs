@@ -8,7 +8,7 @@ use crate::failure::Failure;
 /// Make a network key.
 ///
 /// The key is drawn at random and written into a new file that only its owner may read. Copy it to every host of the network
-/// over a way that you trust, and give it to `hopcast node` and `hopcast stream` with --key.
+/// over a way that you trust, and give it to `hopcast node`, `hopcast stream` and `hopcast cloud` with --key.
 #[derive(Debug, clap::Args)]
 pub struct Command {
     /// The file to be made.

@@ -75,6 +75,8 @@ pub enum Purpose {
     Node(&'static str),
     /// Media.
     Stream,
+    /// Messages and media of a streaming cloud.
+    Cloud,
 }
 
 /// The key that the nodes of a network share.
@@ -113,6 +115,7 @@ impl NetworkKey {
         let (what, protocol) = match purpose {
             Purpose::Node(protocol) => ("node ", protocol),
             Purpose::Stream => ("stream", ""),
+            Purpose::Cloud => ("cloud", ""),
         };
         let mut key = chacha20poly1305::Key::default();
         Hkdf::<Sha256>::new(Some(&epoch.0), &self.0)

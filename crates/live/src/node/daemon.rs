@@ -21,9 +21,11 @@ use super::protocol::Protocol;
 use super::record::{self, Record};
 use super::router::{Output, Router, Sight};
 use super::status::{self, State, Status, Traffic};
-use super::{failure, listen, log, metrics};
+use super::{failure, listen, metrics};
 use crate::failure::Failure;
+use crate::interfaces;
 use crate::key::{Epoch, Guard, Keys, Purpose, Refusal};
+use crate::log;
 use crate::models::Models;
 use crate::platform::clock::Clock;
 use crate::platform::netlink::{Event, Events, Link, Netlink};
@@ -134,7 +136,7 @@ impl Daemon {
         let events = Events::listen().map_err(|error| failure("listen to the kernel", &error))?;
         let mut netlink = Netlink::open().map_err(|error| failure("open a netlink socket", &error))?;
         let links = netlink.links().map_err(|error| failure("list the interfaces", &error))?;
-        let named = interfaces(&options.interfaces, &links)?;
+        let named = interfaces::named(&options.interfaces, &links)?;
         let (address, networks) = addresses(options, &named, &mut netlink)?;
 
         let removed = kernel::clean(&mut netlink).map_err(|error| failure("remove old routes", &error))?;
@@ -601,41 +603,11 @@ fn number(place: usize) -> u32 {
     u32::try_from(place).expect("a machine has fewer interfaces")
 }
 
-/// The interfaces of these names.
-fn interfaces(names: &[String], links: &[Link]) -> Result<Vec<Link>, Failure> {
-    let mut found = Vec::new();
-    for name in names {
-        let link = links.iter().find(|link| link.name == *name).ok_or_else(|| {
-            let others: Vec<_> = links.iter().map(|link| link.name.as_str()).filter(|name| *name != "lo").collect();
-            let known = match &others[..] {
-                [] => "there is none but lo".into(),
-                [other] => format!("there is {other}"),
-                _ => format!("there are {}", others.join(", ")),
-            };
-            Failure::Input(format!("there is no interface {name}; {known}"))
-        })?;
-        if found.contains(link) {
-            return Err(Failure::Input(format!("interface {name} is given twice")));
-        }
-        found.push(link.clone());
-    }
-    Ok(found)
-}
-
 /// The address of this host, and the networks in which routes are looked for.
 fn addresses(options: &Options, links: &[Link], netlink: &mut Netlink) -> Result<(Ipv4Addr, Vec<Prefix>), Failure> {
     let all = netlink.addresses().map_err(|error| failure("list the addresses", &error))?;
     let of = |link: &Link| all.iter().filter(|address| address.interface == link.index).copied().collect::<Vec<_>>();
-    let address = match options.address {
-        Some(address) if all.iter().any(|known| known.address == address) => address,
-        Some(address) => return Err(Failure::Input(format!("no interface of this host has the address {address}"))),
-        None => {
-            let name = &options.interfaces[0];
-            let first = links.first().and_then(|link| of(link).first().copied());
-            let none = || Failure::Input(format!("interface {name} has no IPv4 address; ip address add gives it one"));
-            first.ok_or_else(none)?.address
-        }
-    };
+    let address = interfaces::address(options.address, links, &all)?;
     let mut networks = options.networks.clone();
     if networks.is_empty() {
         let known = links.iter().flat_map(of).filter(|known| known.prefix_len < 32);

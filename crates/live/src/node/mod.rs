@@ -10,7 +10,6 @@ mod envelope;
 mod hardware;
 mod icmp;
 mod kernel;
-mod log;
 mod metrics;
 mod options;
 mod origin;

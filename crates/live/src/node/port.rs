@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
@@ -10,13 +10,13 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::{MacAddress, ipv4};
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::{
-    AddressFamily, ControlMessage, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType,
-    SockaddrIn, bind, recvmsg, sendmsg, sendto, setsockopt, socket, sockopt,
+    AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, bind,
+    recvmsg, sendto, setsockopt, socket, sockopt,
 };
 use nix::{cmsg_space, libc};
 
-/// The longest datagram that is read, in bytes.
-const MAX_DATAGRAM: usize = 1 << 16;
+use crate::platform::messages::{Messages, Received};
+
 /// What is read of each packet that is seen: the longest IPv4 header, and the ports behind it.
 const SEEN: usize = 64;
 /// Room for packets that were not yet seen, in bytes: about 1800 of Ethernet, each of which occupies 2304 in the kernel.
@@ -31,7 +31,7 @@ const SIGHT_BURST: usize = 4096;
 pub(super) struct Port {
     /// The kernel's number of the interface.
     pub(super) index: u32,
-    messages: OwnedFd,
+    messages: Messages,
     /// Sends packets over this interface alone, so that none comes back by the TUN device.
     pub(super) packets: RawSocket,
     sights: OwnedFd,
@@ -39,19 +39,6 @@ pub(super) struct Port {
     pub(super) look_at: Option<Instant>,
     /// Packets that were not seen, as there was no room; the kernel's count.
     unseen: u32,
-}
-
-/// A datagram that has come to the port of the protocol.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Received {
-    /// Length of it.
-    pub(super) len: usize,
-    /// Source address in its IP header.
-    pub(super) source: SocketAddrV4,
-    /// Destination address in its IP header.
-    pub(super) destination: Ipv4Addr,
-    /// Time to live in its IP header.
-    pub(super) ttl: u8,
 }
 
 /// A packet that was seen.
@@ -75,14 +62,7 @@ impl Port {
     /// The platform's.
     pub(super) fn open(name: &str, index: u32, port: u16) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let device = OsString::from(name);
-        let messages = socket(AddressFamily::Inet, SockType::Datagram, flags, SockProtocol::Udp)?;
-        setsockopt(&messages, sockopt::BindToDevice, &device)?;
-        setsockopt(&messages, sockopt::Broadcast, &true)?;
-        setsockopt(&messages, sockopt::Ipv4PacketInfo, &true)?;
-        setsockopt(&messages, sockopt::Ipv4RecvTtl, &true)?;
-        bind(messages.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port)))?;
-
+        let messages = Messages::open(name, port)?;
         let packets = RawSocket::open(Some(name))?;
         let sights = socket(AddressFamily::Packet, SockType::Datagram, flags, SockProtocol::EthAll)?;
         // In a user namespace the system's limit holds (net.core.rmem_max). With less room, flows count as going on sooner.
@@ -110,27 +90,7 @@ impl Port {
     ///
     /// The platform's: the interface has gone down, for one.
     pub(super) fn receive(&self, octets: &mut Vec<u8>) -> io::Result<Option<Received>> {
-        octets.resize(MAX_DATAGRAM, 0);
-        let mut control = cmsg_space!(libc::in_pktinfo, libc::c_int);
-        let mut slices = [IoSliceMut::new(octets)];
-        let flags = MsgFlags::MSG_DONTWAIT;
-        let received = match recvmsg::<SockaddrIn>(self.messages.as_raw_fd(), &mut slices, Some(&mut control), flags) {
-            Ok(received) => received,
-            Err(nix::Error::EAGAIN) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let (mut destination, mut ttl) = (Ipv4Addr::UNSPECIFIED, 0);
-        for message in received.cmsgs()? {
-            match message {
-                ControlMessageOwned::Ipv4PacketInfo(info) => {
-                    destination = Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr));
-                }
-                ControlMessageOwned::Ipv4Ttl(hops) => ttl = u8::try_from(hops).unwrap_or(0),
-                _ => {}
-            }
-        }
-        let source = received.address.map_or(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0), SocketAddrV4::from);
-        Ok(Some(Received { len: received.bytes, source, destination, ttl }))
+        self.messages.receive(octets)
     }
 
     /// Sends a message from `source` to a neighbour or to all.
@@ -139,16 +99,7 @@ impl Port {
     ///
     /// The platform's.
     pub(super) fn send(&self, source: Ipv4Addr, destination: SocketAddrV4, ttl: u8, octets: &[u8]) -> io::Result<()> {
-        let address = |address: Ipv4Addr| libc::in_addr { s_addr: address.to_bits().to_be() };
-        let info = libc::in_pktinfo {
-            ipi_ifindex: 0,
-            ipi_spec_dst: address(source),
-            ipi_addr: address(Ipv4Addr::UNSPECIFIED),
-        };
-        let control = [ControlMessage::Ipv4PacketInfo(&info), ControlMessage::Ipv4Ttl(&i32::from(ttl))];
-        let (slices, flags) = ([IoSlice::new(octets)], MsgFlags::MSG_DONTWAIT);
-        sendmsg(self.messages.as_raw_fd(), &slices, &control, flags, Some(&SockaddrIn::from(destination)))?;
-        Ok(())
+        self.messages.send(source, destination, ttl, octets)
     }
 
     /// Looks at packets that were sent and received: all different ones, without the protocol's own messages, at `ports`; and

@@ -24,7 +24,7 @@ mod send;
 mod sender;
 pub mod session;
 mod statistics;
-mod transport_stream;
+pub(crate) mod transport_stream;
 mod wait;
 
 use std::path::Path;

@@ -13,7 +13,7 @@ const LONGEST_STEP: u64 = CLOCK_RATE;
 
 /// Finds the packets in bytes as they are read.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(crate) struct Reader {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -23,17 +23,17 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { buffer: vec![0; AHEAD], start: 0, end: 0, ended: false, skipped: 0 }
     }
 
     /// Whether it has no whole packet left and more may come.
-    pub(super) fn is_hungry(&self) -> bool {
+    pub(crate) fn is_hungry(&self) -> bool {
         !self.ended && self.end - self.start <= PACKET_LEN
     }
 
     /// Reads once; nothing read is the end.
-    pub(super) fn fill<E>(&mut self, read: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<usize, E> {
+    pub(crate) fn fill<E>(&mut self, read: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<usize, E> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         let count = read(&mut self.buffer[self.end..])?;
@@ -43,17 +43,17 @@ impl Reader {
     }
 
     /// Whether all packets have been taken and no more will come.
-    pub(super) fn is_finished(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.ended && self.end - self.start < PACKET_LEN
     }
 
     /// Bytes that belonged to no packet so far, those behind the last packet included.
-    pub(super) fn skipped(&self) -> u64 {
+    pub(crate) fn skipped(&self) -> u64 {
         self.skipped + if self.is_finished() { (self.end - self.start) as u64 } else { 0 }
     }
 
     /// The next packet, if it is there.
-    pub(super) fn next(&mut self) -> Option<&[u8; PACKET_LEN]> {
+    pub(crate) fn next(&mut self) -> Option<&[u8; PACKET_LEN]> {
         while self.end - self.start >= PACKET_LEN {
             let octets = &self.buffer[self.start..self.end];
             // A sync octet counts with another one a packet later: others look like it.
@@ -75,7 +75,7 @@ impl Reader {
 
 /// The time of each packet in the media, by the program clock references of the first program that has any.
 #[derive(Debug, Default)]
-pub(super) struct ProgramClock {
+pub(crate) struct ProgramClock {
     /// Whose references count.
     identifier: Option<u16>,
     /// The last reference in ticks, and its time in the media.
@@ -91,7 +91,7 @@ pub(super) struct ProgramClock {
 impl ProgramClock {
     /// The time of the next packet. Between references it is carried on at the last pace, which may be too fast: at a reference,
     /// time may go back.
-    pub(super) fn time_of(&mut self, packet: &Packet<&[u8]>) -> Duration {
+    pub(crate) fn time_of(&mut self, packet: &Packet<&[u8]>) -> Duration {
         let reference =
             packet.clock().filter(|_| *self.identifier.get_or_insert(packet.identifier()) == packet.identifier());
         self.since += 1;
@@ -192,7 +192,7 @@ impl Pace {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 

@@ -62,6 +62,10 @@ const SILENCE: Duration = Duration::from_secs(15);
 const REROUTES: u32 = 3;
 /// Bytes of UDP payload in a measuring packet: those of a packet of media, so that both tell the same rate.
 const MEASURING_PACKET: u32 = MEDIA_HEADER_LEN as u32 + PACKET;
+/// Most neighbours of a device: as many as a hello can name.
+const MAX_NEIGHBOURS: usize = hopcast_wire::cloud::MAX_LIST;
+/// Most probes that are known.
+const MAX_PROBES: usize = 1 << 14;
 /// Time for which a probe is known.
 const PROBE_LIFETIME: Duration = Duration::from_secs(10);
 
@@ -177,6 +181,18 @@ struct Links {
     profiles: BTreeMap<Ipv4Addr, Profile>,
 }
 
+impl Links {
+    /// Whether a device can be a neighbour besides the others. Profiles of devices that are gone make room.
+    fn has_room_for(&mut self, node: Ipv4Addr) -> bool {
+        if self.profiles.len() >= MAX_NEIGHBOURS && !self.profiles.contains_key(&node) {
+            let heard: BTreeSet<Ipv4Addr> = self.surroundings.heard().collect();
+            self.profiles.retain(|node, _| heard.contains(node));
+        }
+        let is_full = self.profiles.len() >= MAX_NEIGHBOURS || self.surroundings.heard().count() >= MAX_NEIGHBOURS;
+        !is_full || self.surroundings.heard().any(|other| other == node)
+    }
+}
+
 /// What a node knows when it judges a reservation.
 struct Known<'a> {
     links: &'a Links,
@@ -288,6 +304,26 @@ impl Device {
         }
     }
 
+    /// The user has seen enough of what was asked for as the `number`-th, from 0.
+    pub fn handle_stop(&mut self, number: u32, now: Instant) {
+        if self.active.contains(&number) {
+            self.end(number, Outcome::Broken, now);
+            self.settle(now);
+        }
+    }
+
+    /// The device no longer stores a clip: streams of it end.
+    pub fn handle_withdrawn(&mut self, clip: u32, now: Instant) {
+        self.clips.remove(&clip);
+        let is_source_of = |stream: &StreamId| {
+            let booking = self.reservations.booking(*stream);
+            booking.is_some_and(|booking| booking.next().is_none() && booking.wish().clip == clip)
+        };
+        let ended: Vec<StreamId> = self.reservations.streams().filter(is_source_of).collect();
+        ended.into_iter().for_each(|stream| self.reservations.handle_end(stream));
+        self.settle(now);
+    }
+
     /// A datagram has come from a neighbour, or from somebody: `octets` are the bytes of its message.
     pub fn handle_datagram(&mut self, from: Ipv4Addr, octets: &Arc<[u8]>, datagram_length: u32, now: Instant) {
         let Ok(message) = Message::parse(octets) else { return };
@@ -311,6 +347,9 @@ impl Device {
                 }
             }
             Message::Hello { heard, own, near } => {
+                if !self.links.has_room_for(from) {
+                    return;
+                }
                 self.links.surroundings.handle_hello(from, heard, own, near, now);
                 if self.links.surroundings.is_neighbour(from) {
                     let Config { profile, gap, .. } = self.config;
@@ -383,14 +422,23 @@ impl Device {
 
     /// All requests of this device's user, as they stand at `now`.
     pub fn viewings(&self, now: Instant) -> impl Iterator<Item = Viewing> + '_ {
-        self.viewings.iter().map(move |request| {
-            let report = match (&request.receiver, &request.step) {
-                (Some(receiver), step) if !matches!(step, Step::Ended) => receiver.report(now),
-                (None, &Step::Playing { shown: Some(_), .. }) => local_report(&request.viewing, now),
-                _ => request.viewing.report,
-            };
-            Viewing { report, ..request.viewing }
-        })
+        self.viewings.iter().map(move |request| request.at(now))
+    }
+
+    /// The request with this number, counted from 0, as it stands at `now`.
+    pub fn viewing(&self, number: u32, now: Instant) -> Option<Viewing> {
+        self.viewings.get(number as usize).map(|request| request.at(now))
+    }
+
+    /// Share of time that is reserved around the device.
+    pub fn reserved(&self) -> f64 {
+        self.links.surroundings.reserved(&self.reservations.links(), |_| false)
+    }
+
+    /// Devices that are heard, and whether they hear this one.
+    pub fn neighbours(&self) -> impl Iterator<Item = (Ipv4Addr, bool)> + '_ {
+        let around = &self.links.surroundings;
+        around.heard().map(|node| (node, around.is_neighbour(node)))
     }
 
     /// What the device has put on the air.
@@ -459,6 +507,9 @@ impl Device {
         let has_clip = self.clips.contains(&wish.clip);
         let is_known = self.passed_on.contains_key(&(stream, attempt));
         if !is_sound || !self.links.surroundings.is_neighbour(from) || is_known && !has_clip {
+            return;
+        }
+        if self.passed_on.len() >= MAX_PROBES && !is_known {
             return;
         }
         self.passed_on.insert((stream, attempt), now + PROBE_LIFETIME);
@@ -767,6 +818,15 @@ impl Device {
 }
 
 impl Request {
+    fn at(&self, now: Instant) -> Viewing {
+        let report = match (&self.receiver, &self.step) {
+            (Some(receiver), step) if !matches!(step, Step::Ended) => receiver.report(now),
+            (None, &Step::Playing { shown: Some(_), .. }) => local_report(&self.viewing, now),
+            _ => self.viewing.report,
+        };
+        Viewing { report, ..self.viewing }
+    }
+
     fn poll_timeout(&self) -> Option<Instant> {
         match &self.step {
             Step::Searching { until, .. } => Some(*until),

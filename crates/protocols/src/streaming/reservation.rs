@@ -48,6 +48,9 @@ const ATTEMPTS: u8 = 3;
 /// Most links of a path.
 pub const MAX_HOPS: usize = 8;
 
+/// Most bookings of one node, so that neighbours can't fill its memory.
+const MAX_BOOKINGS: usize = 1_024;
+
 /// A probability of one, in the units of messages.
 const CERTAIN: f64 = 1e9;
 
@@ -130,6 +133,11 @@ impl Booking {
     /// The neighbour towards the device that has the clip.
     pub fn next(&self) -> Option<Ipv4Addr> {
         self.path.get(self.place + 1).map(|hop| hop.node)
+    }
+
+    /// What was asked for.
+    pub fn wish(&self) -> Wish {
+        self.wish
     }
 
     /// Whether all nodes of the path have booked, as far as this one knows.
@@ -364,6 +372,9 @@ impl Reservations {
             return refuse(self, Refusal::Absent, 0);
         }
         self.remove_older(stream, booking.next());
+        if self.bookings.len() >= MAX_BOOKINGS {
+            return refuse(self, Refusal::Lost, 0);
+        }
         booking.path[booking.place].airtime = self.airtime(&booking, knowledge);
         match self.judge_or_displace(stream, &booking, knowledge) {
             Err((reason, fits)) => refuse(self, reason, fits),

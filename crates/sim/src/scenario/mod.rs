@@ -12,7 +12,7 @@ mod explain;
 mod forms;
 mod link_trace;
 pub mod model;
-pub(crate) mod nearest;
+pub mod nearest;
 mod profile;
 pub mod quantity;
 mod read;

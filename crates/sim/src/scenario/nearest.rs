@@ -1,7 +1,7 @@
 //! Finds the known word that a mistyped one probably means.
 
 /// `; did you mean "WORD"?` with the known word nearest to `word`, or nothing if none is near.
-pub(crate) fn hint(word: &str, known: &[impl AsRef<str>]) -> String {
+pub fn hint(word: &str, known: &[impl AsRef<str>]) -> String {
     nearest(word, known).map(|found| format!("; did you mean {found:?}?")).unwrap_or_default()
 }
 

@@ -7,7 +7,7 @@ use tracing::Level;
 use crate::output;
 
 /// Logs from here on what has this level or a more severe one.
-pub(super) fn start(level: Level) {
+pub(crate) fn start(level: Level) {
     let builder = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_ansi(io::stderr().is_terminal())
@@ -21,7 +21,7 @@ pub(super) fn start(level: Level) {
     };
 }
 
-/// Standard error, where what can't be written at once is lost: the router's only thread waits for no reader of its log.
+/// Standard error, where what can't be written at once is lost: a command with only one thread waits for no reader of its log.
 #[derive(Debug)]
 struct Lossy;
 

@@ -1,0 +1,60 @@
+//! The state of a device in Prometheus' text format (OpenMetrics 1.0).
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::{Registry, Unit};
+
+use super::status::{OutcomeName, State, Status};
+
+/// The state as metrics.
+pub(super) fn text(status: &Status) -> String {
+    let mut registry = Registry::with_prefix("hopcast_cloud");
+    let mut gauge = |name: &str, help: &str, value: usize| {
+        registry.register(name, help, ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX)));
+    };
+    let running = status.interfaces.iter().filter(|interface| interface.state == State::Running).count();
+    gauge("interfaces", "Interfaces that the device should use", status.interfaces.len());
+    gauge("interfaces_running", "Interfaces that the device uses", running);
+    gauge("neighbours", "Devices that are heard", status.neighbours.len());
+    gauge("clips", "Clips that are known", status.clips.len());
+    gauge("bookings", "Streams that are booked at the device", status.bookings.len());
+    let playing = status.plays.iter().filter(|play| play.outcome == OutcomeName::Playing).count();
+    gauge("plays", "Clips that users of the host play", playing);
+    if let Some(senders) = status.senders {
+        gauge("senders", "Senders whose sealed datagrams are known", senders);
+    }
+    registry.register("reserved_airtime", "Reserved share of time", ConstGauge::new(status.reserved_airtime));
+    registry.register_with_unit("uptime", "Time since the start", Unit::Seconds, ConstGauge::new(status.uptime_s));
+    // Names and values of all counters, as status tells them: each is told once.
+    let groups = [
+        ("", serde_json::to_value(status.counters)),
+        ("refused_", serde_json::to_value(status.refusals)),
+        ("seals_", serde_json::to_value(status.seals)),
+    ];
+    for (prefix, group) in groups {
+        let group = group.expect("counters are plain numbers");
+        for (name, value) in group.as_object().into_iter().flatten() {
+            let help = format!("{}, as hopcast cloud status tells it", name.replace('_', " "));
+            registry.register(format!("{prefix}{name}"), help, ConstCounter::new(value.as_u64().unwrap_or(0)));
+        }
+    }
+    let mut text = String::new();
+    encode(&mut text, &registry).expect("writing to a string does not fail");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::status::tests::status;
+    use super::*;
+
+    #[test]
+    fn counters_are_told_by_their_names() {
+        let text = text(&status());
+        for line in ["hopcast_cloud_admitted_total 7\n", "hopcast_cloud_reserved_airtime 0.125\n"] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert!(text.ends_with("# EOF\n"), "{text}");
+    }
+}
