@@ -8,6 +8,8 @@ mod pipe;
 #[path = "probe/processes.rs"]
 #[expect(dead_code, reason = "those of the probe need more of it")]
 mod processes;
+#[path = "stream/rtp.rs"]
+mod rtp;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -548,6 +550,21 @@ fn what_is_wrong_is_told_and_nothing_is_run() {
         (&["receive", "--listen", "192.0.2.1:5"], "192.0.2.1:5"),
         (&["receive", "--output", "/nowhere/x"], "/nowhere/x"),
         (&["receive", "--json"], "standard output is where the media goes"),
+        (&["send", "--to", "127.0.0.1", "--input", &text, "--max-rate", "1Mb/s"], "--max-rate: it is for RTP"),
+        (
+            &["send", "--to", "127.0.0.1", "--input", &text, "--congestion", "gcc", "--variant", "tfrc"],
+            "--congestion: it is for RTP",
+        ),
+        (&["send", "--to", "127.0.0.1", "--congestion", "gcc", "--fec", "20+4"], "over rtp"),
+        (
+            &["send", "--to", "127.0.0.1", "--congestion", "none", "--min-rate", "2Mb/s", "--max-rate", "1Mb/s"],
+            "1000000 b/s is less than the least rate",
+        ),
+        (&["send", "--to", "127.0.0.1", "--congestion", "gcc", "--ecn"], "gcc does not react to marks"),
+        (&["send", "--to", "127.0.0.1", "--congestion", "nada", "--ecn", "--feedback", "twcc"], "tells no marks"),
+        (&["receive", "--output", "/dev/null", "--feedback-interval", "1s"], "it is for RTP"),
+        (&["receive", "--output", "/dev/null", "--feedback", "ccfb", "--variant", "udp"], "it is for RTP"),
+        (&["receive", "--output", "/dev/null", "--jitter-buffer", "fast"], "--jitter-buffer fast: fixed:100ms"),
         (&["receive", "--playout", "soon", "--output", "/dev/null"], "--playout soon"),
     ] {
         let (status, text) = Program::start(arguments).end(LIMIT);

@@ -53,6 +53,7 @@ impl StreamSender {
             fec: correction.map(fec).transpose()?,
             patience: patience_s.map(|seconds| duration("patience", seconds)).transpose()?,
             sealing: read_sealing(key.as_deref()).map_err(failure)?,
+            ..SenderConfig::default()
         };
         Ok(Self(Mutex::new(Sender::new(config, draw_seed().map_err(failure)?, Instant::from_nanos(now)))))
     }
@@ -123,6 +124,7 @@ impl StreamReceiver {
             variant: named(variant)?,
             playout: duration("playout", playout_s)?,
             sealing: read_sealing(key.as_deref()).map_err(failure)?,
+            ..ReceiverConfig::default()
         };
         Ok(Self(Mutex::new(Receiver::new(config, draw_seed().map_err(failure)?, Instant::from_nanos(now)))))
     }
@@ -188,7 +190,9 @@ impl StreamReceiver {
 }
 
 fn named(variant: &str) -> PyResult<Variant> {
+    // Sessions of RTP are for the command line alone.
     Variant::named(variant)
+        .filter(|variant| *variant != Variant::Rtp)
         .ok_or_else(|| PyValueError::new_err(format!("variant {variant}: adtfrc, tfrc or udp is wanted")))
 }
 

@@ -55,6 +55,20 @@ pub fn parse_goodbye(octets: &[u8]) -> Result<u32, ParseError> {
     Ok(u32::from_be_bytes(array(octets, 4)))
 }
 
+/// The packets of a compound (RFC 3550, 6.1), or the single one (RFC 5506), each with its header. What is cut off at the end is left out.
+pub fn packets(octets: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = octets;
+    core::iter::from_fn(move || {
+        if rest.len() < 4 || rest[0] >> 6 != 2 {
+            return None;
+        }
+        let length = 4 * (usize::from(u16::from_be_bytes(array(rest, 2))) + 1);
+        let (packet, behind) = rest.split_at_checked(length)?;
+        rest = behind;
+        Some(packet)
+    })
+}
+
 /// Writes the first word of a packet of `length` bytes, whole words.
 fn set_header(octets: &mut [u8], flags: u8, packet_type: u8, length: usize) {
     put(octets, 0, [flags, packet_type]);
@@ -97,6 +111,14 @@ mod tests {
     }
 
     #[test]
+    fn a_compound_is_cut_into_its_packets() {
+        let report = [0x80, 201, 0, 1, 1, 2, 3, 4];
+        let compound = [&report[..], &goodbye(5), &[0x81, 203, 0, 9]].concat();
+        assert_eq!(packets(&compound).collect::<Vec<_>>(), [&report[..], &goodbye(5)]);
+        assert_eq!((packets(&[]).count(), packets(&[0x40; 8]).count()), (0, 0));
+    }
+
+    #[test]
     fn what_cannot_be_is_refused() {
         let error = |octets: &[u8]| parse_goodbye(octets).unwrap_err().to_string();
         assert_eq!(error(&[0x81; 7]), "RTCP: length at octet 0 is 7, should be at least 8");
@@ -109,6 +131,7 @@ mod tests {
         #[test]
         fn arbitrary_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..40)) {
             let _ = (is_control(&octets), parse_goodbye(&octets));
+            prop_assert!(packets(&octets).map(<[u8]>::len).sum::<usize>() <= octets.len());
         }
     }
 }

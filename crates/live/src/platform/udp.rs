@@ -5,6 +5,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket as Socket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
+use hopcast_wire::ecn::Ecn;
 use nix::errno::Errno;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt, sockopt,
@@ -35,6 +36,8 @@ pub struct UdpSocket {
     segment: usize,
     /// The last of them was shorter, and so the last.
     is_complete: bool,
+    /// The ECN field of what leaves.
+    ecn: Ecn,
 }
 
 /// Datagrams of one peer that arrived together.
@@ -42,6 +45,8 @@ pub struct UdpSocket {
 pub struct Received<'a> {
     /// Address of the sender.
     pub from: SocketAddr,
+    /// Their ECN field; the kernel coalesces none with different ones.
+    pub ecn: Ecn,
     octets: &'a [u8],
     segment: usize,
 }
@@ -71,6 +76,11 @@ impl UdpSocket {
             let _ = setsockopt(&socket, sockopt::SndBuf, &SEND_BUFFER);
         }
         let _ = setsockopt(&socket, sockopt::UdpGroSegment, &true);
+        // Without them, nothing tells of marks.
+        let _ = match local {
+            SocketAddr::V4(_) => setsockopt(&socket, sockopt::IpRecvTos, &true),
+            SocketAddr::V6(_) => setsockopt(&socket, sockopt::Ipv6RecvTClass, &true),
+        };
         Ok(Self {
             socket,
             is_connected: false,
@@ -79,6 +89,7 @@ impl UdpSocket {
             to: None,
             segment: 0,
             is_complete: false,
+            ecn: Ecn::NotEct,
         })
     }
 
@@ -118,7 +129,7 @@ impl UdpSocket {
     /// The platform's; those by ICMP, such as `ConnectionRefused`, say nothing about what comes later.
     pub(crate) fn receive<'a>(&self, buffer: &'a mut Vec<u8>) -> io::Result<Option<Received<'a>>> {
         let fd = self.socket.as_raw_fd();
-        let mut control = [0; 64];
+        let mut control = [0; 128];
         buffer.resize(MOST_AT_ONCE, 0);
         let mut parts = [IoSliceMut::new(buffer)];
         let message = match recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut control), MsgFlags::empty()) {
@@ -126,16 +137,40 @@ impl UdpSocket {
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let segment = message.cmsgs()?.find_map(|control| match control {
-            ControlMessageOwned::UdpGroSegments(segment) => usize::try_from(segment).ok(),
-            _ => None,
-        });
+        let (mut segment, mut ecn) = (None, Ecn::NotEct);
+        for control in message.cmsgs()? {
+            match control {
+                ControlMessageOwned::UdpGroSegments(len) => segment = usize::try_from(len).ok(),
+                ControlMessageOwned::Ipv4Tos(tos) => ecn = Ecn::of(tos),
+                ControlMessageOwned::Ipv6TClass(class) => ecn = Ecn::of(class as u8),
+                _ => {}
+            }
+        }
         let (len, from) = (message.bytes, message.address.as_ref().and_then(address));
         let from = match from {
             Some(from) => from,
             None => self.socket.peer_addr()?,
         };
-        Ok(Some(Received { from, octets: &buffer[..len], segment: segment.unwrap_or(len) }))
+        Ok(Some(Received { from, ecn, octets: &buffer[..len], segment: segment.unwrap_or(len) }))
+    }
+
+    /// What is sent from now on leaves with this ECN field.
+    ///
+    /// # Errors
+    ///
+    /// The platform's, or those of [`flush`](Self::flush).
+    pub(crate) fn mark(&mut self, ecn: Ecn) -> io::Result<()> {
+        if self.ecn == ecn {
+            return Ok(());
+        }
+        let result = self.flush();
+        let field = i32::from(ecn.put(0));
+        match self.socket.local_addr()? {
+            SocketAddr::V4(_) => setsockopt(&self.socket, sockopt::Ipv4Tos, &field)?,
+            SocketAddr::V6(_) => setsockopt(&self.socket, sockopt::Ipv6TClass, &field)?,
+        }
+        self.ecn = ecn;
+        result
     }
 
     /// A datagram is to be sent, with the next [`flush`](Self::flush) at the latest.
@@ -245,6 +280,24 @@ mod tests {
         one.flush().expect("sent");
         assert_eq!(receive_all(&other, sent.len()), sent);
         assert!(other.receive(&mut Vec::new()).expect("it can be read").is_none());
+    }
+
+    #[test]
+    fn the_ecn_field_arrives_as_it_was_set() {
+        let mut bound = vec![here()];
+        bound.extend(Socket::bind("[::1]:0").ok().map(|_| SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], 0))));
+        for local in bound {
+            let (mut one, other) = (UdpSocket::bind(local).expect("bound"), UdpSocket::bind(local).expect("bound"));
+            let to = other.local_addr().expect("bound");
+            for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::NotEct] {
+                one.mark(ecn).expect("set");
+                one.send(to, b"marked").expect("sent");
+                one.flush().expect("sent");
+                let mut buffer = Vec::new();
+                let received = other.receive(&mut buffer).expect("it can be read").expect("it has come");
+                assert_eq!(received.ecn, ecn, "{local}");
+            }
+        }
     }
 
     #[test]

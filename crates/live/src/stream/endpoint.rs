@@ -13,6 +13,8 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use hopcast_protocols::application::JitterBufferConfig;
+use hopcast_protocols::time::Duration as Span;
 use hopcast_sim::io_error::cause;
 use hopcast_sim::scenario::quantity::Dimension;
 use hopcast_wire::mpegts::{PACKET_LEN, SYNC};
@@ -30,6 +32,9 @@ const WAITING: usize = 60 << 20;
 const SPARE: usize = 64;
 /// Between two looks whether somebody reads a pipe; its writer has no other way to learn of it.
 const READER_INTERVAL: Duration = Duration::from_millis(50);
+/// Delay of a fixed jitter buffer, and limits of an adaptive one, unless named: those of a simulated player.
+const FIXED: Span = Span::from_millis(100);
+const ADAPTIVE: [Span; 2] = [Span::ZERO, Span::from_secs(2)];
 /// What stands before the address of a port of RTP.
 const RTP_SCHEME: &str = "rtp://";
 
@@ -75,6 +80,34 @@ pub(super) fn parse_rung(text: &str) -> Result<(f64, PathBuf), String> {
         Ok((rate, path.into()))
     } else {
         Err("a rate above 0 and a file are wanted".into())
+    }
+}
+
+/// A rate with its unit, in bit/s.
+pub(super) fn parse_rate(text: &str) -> Result<u64, String> {
+    let rate = Dimension::Rate.parse(text)?;
+    // A float becomes the nearest number there is.
+    if rate >= 1.0 { Ok(rate as u64) } else { Err("a rate above 0 is wanted".into()) }
+}
+
+/// A jitter buffer: `fixed`, `fixed:DELAY`, `adaptive` or `adaptive:LEAST..GREATEST`. The defaults are those of a simulated player.
+pub(super) fn parse_jitter_buffer(text: &str) -> Result<JitterBufferConfig, String> {
+    let time = |text: &str| {
+        Ok::<_, String>(Span::from_secs_f64(parse_time(text).map_err(|wrong| format!("{text}: {wrong}"))?))
+    };
+    let (kind, value) = text.split_once(':').map_or((text, None), |(kind, value)| (kind, Some(value)));
+    match (kind, value) {
+        ("fixed", value) => Ok(JitterBufferConfig::Fixed { delay: value.map_or(Ok(FIXED), time)? }),
+        ("adaptive", None) => Ok(JitterBufferConfig::Adaptive { min_delay: ADAPTIVE[0], max_delay: ADAPTIVE[1] }),
+        ("adaptive", Some(value)) => {
+            let (least, greatest) = value.split_once("..").ok_or("LEAST..GREATEST is wanted, such as 20ms..500ms")?;
+            let [min_delay, max_delay] = [time(least)?, time(greatest)?];
+            if max_delay < min_delay {
+                return Err("the greatest delay is less than the least".into());
+            }
+            Ok(JitterBufferConfig::Adaptive { min_delay, max_delay })
+        }
+        _ => Err("fixed:100ms, adaptive or adaptive:20ms..500ms is wanted".into()),
     }
 }
 
@@ -274,6 +307,22 @@ mod tests {
         assert!(parse_rung("high.ts").is_err() && parse_rung("2 m=high.ts").is_err() && parse_rung("0 b/s=x").is_err());
         assert_eq!(parse_time("300 ms"), Ok(0.3));
         assert!(parse_time("-1 s").is_err() && parse_time("soon").is_err());
+    }
+
+    #[test]
+    fn jitter_buffers_are_fixed_or_adaptive() {
+        let ms = Span::from_millis;
+        let fixed = |delay| Ok(JitterBufferConfig::Fixed { delay });
+        let adaptive = |min_delay, max_delay| Ok(JitterBufferConfig::Adaptive { min_delay, max_delay });
+        assert_eq!(parse_jitter_buffer("fixed"), fixed(ms(100)));
+        assert_eq!(parse_jitter_buffer("fixed:60ms"), fixed(ms(60)));
+        assert_eq!(parse_jitter_buffer("adaptive"), adaptive(ms(0), ms(2000)));
+        assert_eq!(parse_jitter_buffer("adaptive:20ms..0.5s"), adaptive(ms(20), ms(500)));
+        for wrong in ["", "none", "fixed:soon", "adaptive:20ms", "adaptive:2s..1s", "fixed:-1s"] {
+            assert!(parse_jitter_buffer(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_rate("2 Mb/s"), Ok(2_000_000));
+        assert!(parse_rate("0 b/s").is_err() && parse_rate("2 m").is_err());
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! From the payload of datagrams to media in order: correction, reordering, and what a viewer would see.
 
-use hopcast_protocols::application::{Player, PlayerConfig, PlayerReport};
+use hopcast_protocols::application::{JitterBufferConfig, Player, PlayerConfig, PlayerReport};
 use hopcast_protocols::fec::{self, Decoder, Octets};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::{rtcp, rtp};
 
+use super::jitter::{Frames, Jitter};
 use super::reorder::{Counts, Reorder};
-use super::session::REPAIR_TYPE;
+use super::session::{REPAIR_TYPE, clock_rate};
 
 /// A jump of timestamps beyond this is a new clock, in seconds: a program clock comes at least each 0.1 s (ISO/IEC 13818-1,
 /// 2.7.2), and pauses of a stream are shorter than this.
@@ -17,6 +18,9 @@ const LONGEST_STEP: u64 = 10;
 pub(super) struct Media {
     reorder: Reorder,
     display: Display,
+    /// Takes the place of the two, if there is one.
+    jitter: Option<Box<Jitter>>,
+    interarrival: Interarrival,
     /// Of the connection at hand, if it has correction.
     decoder: Option<Decoder<Octets>>,
     /// Packets that correction gave back, on earlier connections.
@@ -36,15 +40,21 @@ pub struct MediaReport {
     pub recovered: u64,
     /// Datagrams of the peer whose payload was neither RTP nor a repair packet.
     pub malformed: u64,
-    /// Quality for a viewer with this playout buffer, over all streams. The start-up delay is that of the last one, from
+    /// Interarrival jitter of the last source (RFC 3550, 6.4.1).
+    pub jitter: Duration,
+    /// Frames of a jitter buffer; `None` without one.
+    pub frames: Option<Frames>,
+    /// Quality for a viewer with this playout buffer or jitter buffer, over all streams. The start-up delay is that of the last one, from
     /// its connection on.
     pub player: PlayerReport,
 }
 
 impl Media {
-    /// `playout` is the playout buffer of the viewer, and how long a gap is waited for.
-    pub(super) fn new(playout: Duration, now: Instant) -> Self {
+    /// `playout` is the playout buffer of the viewer, and how long a gap is waited for. With `jitter` there is a jitter buffer instead.
+    pub(super) fn new(playout: Duration, jitter: Option<JitterBufferConfig>, now: Instant) -> Self {
         Self {
+            jitter: jitter.map(|config| Box::new(Jitter::new(config, now))),
+            interarrival: Interarrival::default(),
             reorder: Reorder::new(playout),
             display: Display::new(PlayerConfig { start_up: playout, resume: playout }, now),
             decoder: None,
@@ -54,7 +64,11 @@ impl Media {
     }
 
     /// A connection begins, with correction or without: that of a stream, or the next one of a stream that has lost its own.
-    pub(super) fn handle_connection(&mut self, with_correction: bool, now: Instant) {
+    pub(super) fn handle_connection(&mut self, with_correction: bool, now: Instant, deliver: &mut impl FnMut(&[u8])) {
+        if let Some(jitter) = &mut self.jitter {
+            let octets = &mut self.display.octets;
+            jitter.handle_connection(now, &mut counted(octets, deliver));
+        }
         self.display.handle_connection(now);
         if let Some(decoder) = self.decoder.take() {
             self.recovered += decoder.statistics().recovered;
@@ -95,58 +109,139 @@ impl Media {
             self.malformed += 1;
             return;
         };
+        if !is_padding(&packet) {
+            self.interarrival.handle_packet(&packet, now);
+        }
         let display = &mut self.display;
+        if let Some(jitter) = &mut self.jitter {
+            jitter.handle_packet(packet, octets, now, &mut counted(&mut display.octets, deliver));
+            return;
+        }
         let is_another = display.clock.is_some_and(|clock| clock.source != packet.source());
         if let Some(connected) = display.connected.take().filter(|_| is_another) {
             // What is held of the stream before comes too late to be seen.
             self.reorder.handle_end(&mut |octets| {
+                if is_padding(&rtp::Packet::new_unchecked(octets)) {
+                    display.padding += 1;
+                    return;
+                }
                 display.octets += octets.len() as u64;
                 deliver(octets);
             });
             display.begin(connected);
         }
         self.reorder.handle_packet(packet, octets, now, &mut |octets| {
-            display.handle_packet(octets, now);
-            deliver(octets);
+            if display.handle_packet(octets, now) {
+                deliver(octets);
+            }
         });
     }
 
     /// Time has come to `now`: gaps are given up, displays stand still.
     pub(super) fn handle_timeout(&mut self, now: Instant, deliver: &mut impl FnMut(&[u8])) {
         let display = &mut self.display;
+        if let Some(jitter) = &mut self.jitter {
+            jitter.handle_timeout(now, &mut counted(&mut display.octets, deliver));
+            return;
+        }
         if display.player.poll_timeout().is_some_and(|due| due <= now) {
             display.player.handle_timeout(now);
         }
         self.reorder.handle_timeout(now, &mut |octets| {
-            display.handle_packet(octets, now);
-            deliver(octets);
+            if display.handle_packet(octets, now) {
+                deliver(octets);
+            }
         });
     }
 
     /// The stream has ended as its sender wished.
     pub(super) fn handle_end(&mut self, now: Instant, deliver: &mut impl FnMut(&[u8])) {
         let display = &mut self.display;
+        if let Some(jitter) = &mut self.jitter {
+            jitter.handle_end(now, &mut counted(&mut display.octets, deliver));
+            return;
+        }
         self.reorder.handle_end(&mut |octets| {
-            display.handle_packet(octets, now);
-            deliver(octets);
+            if display.handle_packet(octets, now) {
+                deliver(octets);
+            }
         });
         display.handle_end(now);
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        [self.reorder.poll_timeout(), self.display.player.poll_timeout()].into_iter().flatten().min()
+        let jitter = self.jitter.as_ref().and_then(|jitter| jitter.poll_timeout());
+        [jitter, self.reorder.poll_timeout(), self.display.player.poll_timeout()].into_iter().flatten().min()
     }
 
     pub(super) fn report(&self, now: Instant) -> MediaReport {
         let recovered = self.decoder.as_ref().map_or(0, |decoder| decoder.statistics().recovered);
+        let (player, frames, packets) = match &self.jitter {
+            Some(jitter) => {
+                let (player, frames) = jitter.report(now);
+                (player, Some(frames), jitter.counts())
+            }
+            None => {
+                let counts = self.reorder.counts();
+                let delivered = counts.delivered - self.display.padding;
+                (self.display.report(now), None, Counts { delivered, ..counts })
+            }
+        };
         MediaReport {
-            packets: self.reorder.counts(),
+            packets,
             octets: self.display.octets,
             recovered: self.recovered + recovered,
             malformed: self.malformed,
-            player: self.display.report(now),
+            jitter: self.interarrival.jitter(),
+            frames,
+            player,
         }
+    }
+}
+
+/// Whether there is nothing but padding in a packet.
+fn is_padding(packet: &rtp::Packet<&[u8]>) -> bool {
+    packet.padding_len() > 0 && packet.payload().is_empty()
+}
+
+/// `deliver`, with a count of the bytes.
+fn counted<'a>(octets: &'a mut u64, deliver: &'a mut impl FnMut(&[u8])) -> impl FnMut(&[u8]) + 'a {
+    move |packet| {
+        *octets += packet.len() as u64;
+        deliver(packet);
+    }
+}
+
+/// Interarrival jitter (RFC 3550, 6.4.1 and appendix A.8).
+#[derive(Debug, Default)]
+struct Interarrival {
+    /// Source, payload type and timestamp of the last packet, and when it came.
+    last: Option<(u32, u8, u32, Instant)>,
+    /// In seconds.
+    jitter: f64,
+}
+
+impl Interarrival {
+    fn handle_packet(&mut self, packet: &rtp::Packet<&[u8]>, now: Instant) {
+        let (source, payload_type, timestamp) = (packet.source(), packet.payload_type(), packet.timestamp());
+        let Some((before, kind, sampled, came)) = self.last.replace((source, payload_type, timestamp, now)) else {
+            return;
+        };
+        if (before, kind) != (source, payload_type) {
+            self.jitter = 0.0;
+            return;
+        }
+        let step = f64::from(timestamp.wrapping_sub(sampled) as i32) / f64::from(clock_rate(payload_type));
+        let difference = (now.saturating_since(came).as_secs_f64() - step).abs();
+        // A jump of the clock is none of the network.
+        if difference < LONGEST_STEP as f64 {
+            self.jitter += (difference - self.jitter) / 16.0;
+        }
+    }
+
+    fn jitter(&self) -> Duration {
+        Duration::from_secs_f64(self.jitter)
     }
 }
 
@@ -165,6 +260,8 @@ struct Display {
     /// What became of the streams before it.
     before: PlayerReport,
     octets: u64,
+    /// Packets of padding alone, which the output does not get.
+    padding: u64,
 }
 
 /// Where the media has come by the timestamps of its source.
@@ -185,6 +282,7 @@ impl Display {
             connected: None,
             before: PlayerReport::default(),
             octets: 0,
+            padding: 0,
         }
     }
 
@@ -217,9 +315,14 @@ impl Display {
         sum(&self.before, &self.player.report(now))
     }
 
-    fn handle_packet(&mut self, octets: &[u8], now: Instant) {
-        self.octets += octets.len() as u64;
+    /// A packet is delivered; whether it is media.
+    fn handle_packet(&mut self, octets: &[u8], now: Instant) -> bool {
         let packet = rtp::Packet::new_unchecked(octets);
+        if is_padding(&packet) {
+            self.padding += 1;
+            return false;
+        }
+        self.octets += octets.len() as u64;
         let (source, timestamp) = (packet.source(), packet.timestamp());
         let clock = self.clock.get_or_insert(MediaClock { source, timestamp, position: Duration::ZERO });
         let rate = u64::from(clock_rate(packet.payload_type()));
@@ -232,6 +335,7 @@ impl Display {
             *clock = MediaClock { source, timestamp, position };
         }
         self.player.handle_media(clock.position, now);
+        true
     }
 }
 
@@ -243,20 +347,6 @@ fn sum(before: &PlayerReport, last: &PlayerReport) -> PlayerReport {
         stalled: before.stalled + last.stalled,
         longest: before.longest.max(last.longest),
         played: before.played + last.played,
-    }
-}
-
-/// Ticks of a payload type's timestamps in a second: for static types, those of RFC 3551, tables 4 and 5; for dynamic ones that
-/// of video.
-fn clock_rate(payload_type: u8) -> u32 {
-    match payload_type {
-        6 => 16_000,
-        10 | 11 => 44_100,
-        14 => 90_000,
-        16 => 11_025,
-        17 => 22_050,
-        0..=18 => 8_000,
-        _ => 90_000,
     }
 }
 
@@ -274,7 +364,7 @@ mod tests {
 
     /// A viewer who waits until 300 ms of media are there.
     fn media() -> Media {
-        Media::new(ms(300), Instant::START)
+        Media::new(ms(300), None, Instant::START)
     }
 
     /// The packet of this number, 100 ms of media after the one before.
@@ -320,7 +410,7 @@ mod tests {
         let mut media = media();
         assert_eq!(media.report(at(60_000)).player, PlayerReport::default());
         // A minute without a sender is none of the stream's.
-        media.handle_connection(false, at(60_000));
+        media.handle_connection(false, at(60_000), &mut |_| {});
         show_with_a_pause(&mut media, 1, 60_050);
         media.handle_end(at(60_950), &mut |_| {});
         run_until(&mut media, 61_250);
@@ -333,7 +423,7 @@ mod tests {
             played: ms(700),
         };
         assert_eq!(media.report(at(70_000)).player, first);
-        media.handle_connection(false, at(70_000));
+        media.handle_connection(false, at(70_000), &mut |_| {});
         assert_eq!(media.report(at(70_000)).player, PlayerReport { start_up_delay: None, ..first });
         show_with_a_pause(&mut media, 2, 70_000);
         let both = PlayerReport {
@@ -349,7 +439,7 @@ mod tests {
     #[test]
     fn a_stream_without_media_is_not_shown() {
         let mut media = media();
-        media.handle_connection(false, at(1000));
+        media.handle_connection(false, at(1000), &mut |_| {});
         media.handle_end(at(2000), &mut |_| {});
         assert_eq!(media.report(at(3000)).player, PlayerReport::default());
     }
@@ -357,11 +447,11 @@ mod tests {
     #[test]
     fn what_a_stream_has_left_in_the_buffer_is_shown_though_the_next_begins() {
         let mut media = media();
-        media.handle_connection(false, at(0));
+        media.handle_connection(false, at(0), &mut |_| {});
         (0..=20).for_each(|nth| show(&mut media, 1, nth, 0));
         media.handle_end(at(0), &mut |_| {});
         assert_eq!(media.report(at(100)).player.played, ms(100));
-        media.handle_connection(false, at(100));
+        media.handle_connection(false, at(100), &mut |_| {});
         let player = media.report(at(100)).player;
         assert_eq!((player.played, player.hiccups, media.poll_timeout()), (ms(2000), 0, None));
     }
@@ -369,14 +459,14 @@ mod tests {
     #[test]
     fn another_stream_after_one_without_an_end_has_a_viewer_of_its_own() {
         let mut media = media();
-        media.handle_connection(false, at(1000));
+        media.handle_connection(false, at(1000), &mut |_| {});
         (0..=4).for_each(|nth| show(&mut media, 1, nth, 1000));
         // A packet is missing; what came behind it is shown too late.
         show(&mut media, 1, 6, 1000);
         // The sender is killed; the viewer stands still from 1600 on.
         run_until(&mut media, 20_000);
         assert_eq!(media.report(at(20_000)).player.stalled, ms(18_400));
-        media.handle_connection(false, at(20_000));
+        media.handle_connection(false, at(20_000), &mut |_| {});
         show_with_a_pause(&mut media, 2, 20_050);
         let expected = PlayerReport {
             start_up_delay: Some(ms(350)),
@@ -388,7 +478,7 @@ mod tests {
         assert_eq!(media.report(at(21_050)).player, expected);
         // One of which nothing comes changes nothing of that, but has no start.
         run_until(&mut media, 60_000);
-        media.handle_connection(false, at(60_000));
+        media.handle_connection(false, at(60_000), &mut |_| {});
         media.handle_end(at(70_000), &mut |_| {});
         let ended = PlayerReport { start_up_delay: None, played: ms(600 + 700), ..expected };
         assert_eq!(media.report(at(80_000)).player, ended);
@@ -396,12 +486,12 @@ mod tests {
 
     #[test]
     fn what_is_held_of_a_stream_before_is_delivered_and_not_shown() {
-        let mut media = Media::new(ms(60_000), Instant::START);
+        let mut media = Media::new(ms(60_000), None, Instant::START);
         let mut delivered = Vec::new();
-        media.handle_connection(false, at(0));
+        media.handle_connection(false, at(0), &mut |_| {});
         for (source, nth) in [(1, 0), (1, 2), (1, 4), (2, 7)] {
             if source == 2 {
-                media.handle_connection(false, at(5000));
+                media.handle_connection(false, at(5000), &mut |_| {});
             }
             let octets = packet(source, nth);
             media.handle_payload(&octets, at(5000), &mut |octets| delivered.push(octets.to_vec()));
@@ -415,10 +505,10 @@ mod tests {
     #[test]
     fn a_stream_that_goes_on_over_another_connection_keeps_its_viewer() {
         let mut media = media();
-        media.handle_connection(false, at(1000));
+        media.handle_connection(false, at(1000), &mut |_| {});
         (0..=4).for_each(|nth| show(&mut media, 1, nth, 1000));
         run_until(&mut media, 2000);
-        media.handle_connection(false, at(2000));
+        media.handle_connection(false, at(2000), &mut |_| {});
         (5..=8).for_each(|nth| show(&mut media, 1, nth, 2000));
         let expected = PlayerReport {
             start_up_delay: Some(Duration::ZERO),

@@ -1,12 +1,13 @@
-//! Media over ADTFRC: from a file, a pipe or a local port of RTP, over DCCP in UDP (RFC 4340, RFC 6773) as RTP (RFC 5762), to
-//! a pipe, a file or a local port of RTP.
+//! Media from a file, a pipe or a local port of RTP to a pipe, a file or a local port of RTP: over DCCP in UDP (RFC 4340, RFC 6773) as
+//! RTP (RFC 5762) at the rate of ADTFRC, or as plain RTP and RTCP in UDP at the rate of a congestion control of media.
 //!
 //! | topic | module |
 //! |---|---|
 //! | the two ends, as machines without sockets | `sender`, `receiver` |
 //! | conventions of both ends | [`session`] |
 //! | encapsulation of datagrams: the network's key | `envelope` |
-//! | from payload to media in order | `media`, `reorder` |
+//! | the rate of RTP | `rate` |
+//! | from payload to media in order | `media`, `reorder`, `jitter` |
 //! | from an MPEG transport stream, or several, to RTP | `transport_stream`, `feed` |
 //! | the commands, which drive the machines with sockets | `send`, `receive` |
 //! | files, pipes and ports; waiting; statistics; feedback to encoders | `endpoint`, `wait`, `statistics`, `feedback` |
@@ -15,8 +16,10 @@ mod endpoint;
 mod envelope;
 mod feed;
 mod feedback;
+mod jitter;
 mod media;
 mod outbox;
+mod rate;
 mod receive;
 mod receiver;
 mod reorder;
@@ -30,18 +33,20 @@ mod wait;
 use std::path::Path;
 
 pub use envelope::Sealing;
+pub use jitter::Frames;
 pub use media::MediaReport;
+pub use rate::RateControl;
 pub use receive::Receive;
-pub use receiver::{Receiver, ReceiverConfig, ReceiverOutput, ReceiverReport};
+pub use receiver::{Feedback, Receiver, ReceiverConfig, ReceiverOutput, ReceiverReport};
 pub use reorder::Counts;
 pub use send::Send;
-pub use sender::{Sender, SenderConfig, SenderOutput, SenderReport, correction};
+pub use sender::{Reported, Sender, SenderConfig, SenderOutput, SenderReport, correction};
 pub(crate) use statistics::schemas;
 
 use crate::failure::Failure;
 use crate::key::{Epoch, Keys};
 
-/// Carry media between real hosts, at the rate of ADTFRC.
+/// Carry media between real hosts, at the rate of a congestion control.
 #[derive(Debug, clap::Args)]
 pub struct Command {
     #[command(subcommand)]

@@ -7,14 +7,15 @@ use std::path::PathBuf;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::CloseReason;
+use hopcast_protocols::transport::rtp::Format;
 use hopcast_sim::io_error::cause;
 use hopcast_wire::{rtcp, rtp};
 
-use super::endpoint::{Endpoint, Output, parse_time, resolve};
+use super::endpoint::{Endpoint, Output, parse_jitter_buffer, parse_time, resolve};
 use super::session::{TRANSPORT_STREAM_TYPE, UDP_PORT, Variant, describe};
 use super::statistics::{Display, ReceiveLine, mean_rate};
 use super::wait::{be_punctual, wait};
-use super::{Receiver, ReceiverConfig, ReceiverOutput, draw_seed, read_sealing};
+use super::{Feedback, Receiver, ReceiverConfig, ReceiverOutput, draw_seed, read_sealing};
 use crate::failure::Failure;
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
@@ -40,9 +41,21 @@ pub struct Receive {
     /// A file, `-` for standard output, or rtp://ADDRESS:PORT to send there.
     #[arg(long, value_name = "FILE|-|rtp://ADDRESS:PORT", default_value = "-")]
     output: String,
-    /// What carries the media. Over DCCP, either kind of receiver serves either kind of sender.
-    #[arg(long, value_enum, default_value_t)]
-    variant: Variant,
+    /// What carries the media. Over DCCP, either kind of receiver serves either kind of sender. Default: `rtp` with --feedback, and
+    /// else `adtfrc`.
+    #[arg(long, value_enum)]
+    variant: Option<Variant>,
+    /// Over RTP: how to report what arrives. Default: `auto`.
+    #[arg(long, value_enum)]
+    feedback: Option<FeedbackChoice>,
+    /// Over RTP: the time between two reports, with its unit. Default: with `ccfb` after 16 packets, the end of a frame, or 40 ms; with
+    /// `twcc` 50 to 250 ms, so that reports take a twentieth of the rate.
+    #[arg(long, value_name = "TIME")]
+    feedback_interval: Option<String>,
+    /// Let media go at the distances of its timestamps instead of at once: fixed:100ms, adaptive, or adaptive:20ms..500ms. It takes the
+    /// place of --playout.
+    #[arg(long, value_name = "fixed[:DELAY]|adaptive[:LEAST..GREATEST]", conflicts_with = "playout")]
+    jitter_buffer: Option<String>,
     /// The viewer's playout buffer, with its unit: how long a missing packet is waited for, and how much media is there before
     /// the display begins, for which hiccups are counted.
     #[arg(long, value_name = "TIME", default_value = "300ms")]
@@ -56,6 +69,19 @@ pub struct Receive {
     /// Statistics as lines of JSON on standard output, one a second.
     #[arg(long)]
     json: bool,
+}
+
+/// How a receiver of RTP reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum FeedbackChoice {
+    /// By transport-wide numbers where packets have them, and else by RFC 8888.
+    Auto,
+    /// Congestion control feedback (RFC 8888).
+    Ccfb,
+    /// Transport-wide numbers, as WebRTC has them.
+    Twcc,
+    /// Not at all.
+    None,
 }
 
 /// Where media goes.
@@ -85,7 +111,12 @@ impl Receive {
                 "--json: standard output is where the media goes; name another --output".into(),
             ));
         }
-        let config = ReceiverConfig { variant: self.variant, playout, sealing: read_sealing(self.key.as_deref())? };
+        let jitter = self.jitter_buffer.as_deref().map(|text| {
+            parse_jitter_buffer(text).map_err(|wrong| Failure::Input(format!("--jitter-buffer {text}: {wrong}")))
+        });
+        let (variant, feedback, interval) = self.read_feedback()?;
+        let sealing = read_sealing(self.key.as_deref())?;
+        let config = ReceiverConfig { variant, playout, jitter: jitter.transpose()?, feedback, interval, sealing };
         let socket =
             UdpSocket::bind(listen).map_err(|error| Failure::Input(format!("--listen {listen}: {}", cause(&error))))?;
         let sink = match endpoint {
@@ -130,6 +161,30 @@ impl Receive {
             is_puzzled: false,
         };
         driver.run(&signals)
+    }
+
+    /// What carries the media, and how and how often it is reported.
+    fn read_feedback(&self) -> Result<(Variant, Feedback, Option<Duration>), Failure> {
+        let is_for_rtp = self.feedback.is_some() || self.feedback_interval.is_some();
+        let variant = match self.variant {
+            None if self.feedback.is_some() => Variant::Rtp,
+            None | Some(Variant::Adtfrc | Variant::Tfrc | Variant::Udp) if is_for_rtp => {
+                let option = if self.feedback.is_some() { "--feedback" } else { "--feedback-interval" };
+                return Err(Failure::Input(format!("{option}: it is for RTP; add --variant rtp")));
+            }
+            variant => variant.unwrap_or_default(),
+        };
+        let feedback = match self.feedback {
+            None | Some(FeedbackChoice::Auto) => Feedback::Auto,
+            Some(FeedbackChoice::Ccfb) => Feedback::As(Format::Ccfb),
+            Some(FeedbackChoice::Twcc) => Feedback::As(Format::Twcc),
+            Some(FeedbackChoice::None) => Feedback::Off,
+        };
+        let interval = self.feedback_interval.as_deref().map(|text| {
+            let wrong = |wrong| Failure::Input(format!("--feedback-interval {text}: {wrong}"));
+            parse_time(text).map(Duration::from_secs_f64).map_err(wrong)
+        });
+        Ok((variant, feedback, interval.transpose()?))
     }
 }
 
@@ -209,7 +264,7 @@ impl Driver {
             // Errors of a socket that answers are those of peers that have gone.
             let Ok(Some(received)) = self.socket.receive(&mut buffer) else { break };
             for datagram in received.datagrams() {
-                self.receiver.handle_datagram(received.from, datagram, now);
+                self.receiver.handle_marked(received.from, received.ecn, datagram, now);
                 self.drain(now);
             }
         }

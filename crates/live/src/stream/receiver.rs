@@ -2,12 +2,15 @@
 
 use std::net::SocketAddr;
 
+use hopcast_protocols::application::JitterBufferConfig;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc::{self, Sample, States};
 use hopcast_protocols::transport::dccp::{self, CloseReason, Connection, ResetCode, State};
+use hopcast_protocols::transport::rtp::{self as reports, Format, Schedule};
 use hopcast_wire::checksum::Policy;
 use hopcast_wire::dccp::{self as wire, Body, PacketType};
+use hopcast_wire::ecn::Ecn;
 use hopcast_wire::{rtcp, rtp};
 
 use super::envelope::{Envelope, Sealing};
@@ -27,6 +30,21 @@ const SILENCE: Duration = Duration::from_secs(3);
 const ANSWERS: u32 = 8;
 const ANSWERS_INTERVAL: Duration = Duration::from_secs(1);
 
+/// The most bytes of reports that a sender can have in store; 64 of the longest reports.
+const MOST_CREDIT: usize = 64 << 10;
+
+/// How a receiver of RTP reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Feedback {
+    /// By transport-wide numbers where packets have them, and else by RFC 8888.
+    #[default]
+    Auto,
+    /// In this format.
+    As(Format),
+    /// Not at all.
+    Off,
+}
+
 /// Settings of the user.
 #[derive(Clone, Debug)]
 pub struct ReceiverConfig {
@@ -35,6 +53,13 @@ pub struct ReceiverConfig {
     /// Playout buffer of the viewer: the time to wait for a missing packet, and the amount of media before the display
     /// begins.
     pub playout: Duration,
+    /// A jitter buffer, which takes the place of the playout buffer.
+    pub jitter: Option<JitterBufferConfig>,
+    /// How the receiver reports over RTP.
+    pub feedback: Feedback,
+    /// When it does: so long after the first packet that no report has told. `None`: of transport-wide numbers as WebRTC, of RFC 8888
+    /// as SCReAM.
+    pub interval: Option<Duration>,
     /// The network's key; with it, the receiver ignores all other senders.
     pub sealing: Option<Sealing>,
 }
@@ -42,7 +67,14 @@ pub struct ReceiverConfig {
 impl Default for ReceiverConfig {
     /// ADTFRC, and 300 ms: what ITU-T G.114 leaves of its 400 ms to a path of 100 ms.
     fn default() -> Self {
-        Self { variant: Variant::default(), playout: Duration::from_millis(300), sealing: None }
+        Self {
+            variant: Variant::default(),
+            playout: Duration::from_millis(300),
+            jitter: None,
+            feedback: Feedback::Auto,
+            interval: None,
+            sealing: None,
+        }
     }
 }
 
@@ -82,6 +114,8 @@ pub struct ReceiverReport {
     pub packets_received: u64,
     /// See `packets_received`.
     pub feedback_sent: u64,
+    /// Format of the reports over RTP; `None` before the first packet, and without reports.
+    pub format: Option<Format>,
     /// Streams that began, or continued after a connection was lost.
     pub connections: u64,
     /// Datagrams that were no packet, were from an unknown sender, or were not sealed with the key.
@@ -122,13 +156,15 @@ struct Session {
 pub struct Receiver {
     config: ReceiverConfig,
     draws: Stream,
-    envelope: Envelope<SocketAddr>,
+    envelope: Envelope<(SocketAddr, Ecn)>,
     /// The connection whose media is taken.
     open: Option<Session>,
     /// Connections that were asked for, in any order.
     asked: Vec<Session>,
-    /// Over UDP: whose stream it is, its source, and when it was heard last.
+    /// Without connections: whose stream it is, its source, and when it was heard last.
     sender: Option<(SocketAddr, u32, Instant)>,
+    /// Over RTP: who reports to it.
+    reporter: Option<Reporter>,
     media: Media,
     outbox: Outbox<Label>,
     opened: Vec<u8>,
@@ -146,7 +182,8 @@ impl Receiver {
             open: None,
             asked: Vec::new(),
             sender: None,
-            media: Media::new(config.playout, now),
+            reporter: None,
+            media: Media::new(config.playout, config.jitter, now),
             outbox: Outbox::new(),
             opened: Vec::new(),
             sealed: Vec::new(),
@@ -156,13 +193,20 @@ impl Receiver {
         }
     }
 
-    /// A datagram has come.
+    /// A datagram has come, without a mark.
     pub fn handle_datagram(&mut self, from: SocketAddr, datagram: &[u8], now: Instant) {
+        self.handle_marked(from, Ecn::NotEct, datagram, now);
+    }
+
+    /// A datagram has come with this ECN field.
+    pub fn handle_marked(&mut self, from: SocketAddr, ecn: Ecn, datagram: &[u8], now: Instant) {
         let mut opened = core::mem::take(&mut self.opened);
-        let taken = match self.envelope.open(datagram, from, &mut opened, now) {
+        let taken = match self.envelope.open(datagram, (from, ecn), &mut opened, now) {
             Ok(None) => true,
-            Ok(Some((from, octets))) if self.config.variant == Variant::Udp => self.handle_plain(from, octets, now),
-            Ok(Some((from, octets))) => self.handle_packet(from, octets, now),
+            Ok(Some(((from, _), octets))) if self.config.variant.has_connections() => {
+                self.handle_packet(from, octets, now)
+            }
+            Ok(Some(((from, ecn), octets))) => self.handle_plain(from, ecn, octets, now),
             Err(_) => false,
         };
         self.opened = opened;
@@ -187,6 +231,11 @@ impl Receiver {
     pub fn handle_timeout(&mut self, now: Instant) {
         let outbox = &mut self.outbox;
         self.media.handle_timeout(now, &mut |octets| deliver(outbox, octets));
+        let report = self.reporter.as_mut().and_then(|reporter| reporter.poll_report(now));
+        if let (Some(report), Some((peer, ..))) = (report, self.sender) {
+            self.report.feedback_sent += 1;
+            self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&report));
+        }
         let is_due = |session: &Session| session.connection.poll_timeout().is_some_and(|due| due <= now);
         let open = self.open.take_if(|session| is_due(session));
         let asked: Vec<Session> = self.asked.extract_if(.., |session| is_due(session)).collect();
@@ -216,7 +265,9 @@ impl Receiver {
     /// it.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let sessions = self.open.iter().chain(&self.asked);
-        sessions.filter_map(|session| session.connection.poll_timeout()).chain(self.media.poll_timeout()).min()
+        let report = self.reporter.as_ref().and_then(|reporter| reporter.machine.poll_timeout());
+        let connections = sessions.filter_map(|session| session.connection.poll_timeout());
+        connections.chain(self.media.poll_timeout()).chain(report).min()
     }
 
     /// Counters and measurements up to `now`.
@@ -224,6 +275,7 @@ impl Receiver {
         let (media, sealing) = (self.media.report(now), self.envelope.counters());
         let mut report = ReceiverReport { media, sealing, ..self.report };
         report.peer = self.sender.map(|(peer, ..)| peer);
+        report.format = self.reporter.as_ref().map(|reporter| reporter.config.format);
         if let Some(Session { peer, connection, .. }) = &self.open {
             let receiver = connection.receiver();
             report.peer = Some(*peer);
@@ -345,7 +397,9 @@ impl Receiver {
                     }
                     is_open = true;
                     self.report.connections += 1;
-                    self.media.handle_connection(session.with_correction, now);
+                    let outbox = &mut self.outbox;
+                    let with_correction = session.with_correction;
+                    self.media.handle_connection(with_correction, now, &mut |octets| deliver(outbox, octets));
                     self.outbox.push(Label::Connected(peer), |_| {});
                 }
                 dccp::Output::Deliver(_) if is_open => {
@@ -430,16 +484,17 @@ impl Receiver {
 /// Over UDP.
 impl Receiver {
     /// Bytes that were in a datagram; `false` if they are of no use.
-    fn handle_plain(&mut self, from: SocketAddr, octets: &[u8], now: Instant) -> bool {
+    fn handle_plain(&mut self, from: SocketAddr, ecn: Ecn, octets: &[u8], now: Instant) -> bool {
         if rtcp::is_control(octets) {
-            let said = rtcp::parse_goodbye(octets);
-            let is_its = self.sender.is_some_and(|(peer, source, _)| peer == from && said == Ok(source));
+            let mut said = rtcp::packets(octets).filter_map(|packet| rtcp::parse_goodbye(packet).ok()).peekable();
+            let is_goodbye = said.peek().is_some();
+            let is_its = self.sender.is_some_and(|(peer, source, _)| peer == from && said.any(|other| other == source));
             if is_its {
-                self.sender = None;
+                (self.sender, self.reporter) = (None, None);
                 self.handle_closed(from, CloseReason::Finished, now);
             }
-            // Its copies follow, and other packets of the protocol are for nobody here.
-            return said.is_ok();
+            // Its copies follow. The statistics of a peer are no mistake, though nothing here needs them.
+            return is_goodbye || self.sender.is_some_and(|(peer, ..)| peer == from);
         }
         let Ok(packet) = rtp::Packet::new_checked(octets) else { return false };
         match &mut self.sender {
@@ -451,12 +506,66 @@ impl Receiver {
                     self.outbox.push(Label::Lost(peer, CloseReason::TimedOut), |_| {});
                 }
                 self.report.connections += 1;
-                self.media.handle_connection(false, now);
+                self.reporter = None;
+                let outbox = &mut self.outbox;
+                self.media.handle_connection(false, now, &mut |octets| deliver(outbox, octets));
                 self.outbox.push(Label::Connected(from), |_| {});
             }
+        }
+        if self.config.variant == Variant::Rtp {
+            self.observe(&packet, octets, ecn, now);
         }
         let outbox = &mut self.outbox;
         self.media.handle_payload(octets, now, &mut |octets| deliver(outbox, octets));
         true
+    }
+
+    /// Notes a packet of the sender for a report.
+    fn observe(&mut self, packet: &rtp::Packet<&[u8]>, octets: &[u8], ecn: Ecn, now: Instant) {
+        let is_numbered = || packet.extension().and_then(|extension| extension.transport_wide_number()).is_some();
+        let format = match self.config.feedback {
+            Feedback::Auto if is_numbered() => Format::Twcc,
+            Feedback::Auto => Format::Ccfb,
+            Feedback::As(format) => format,
+            Feedback::Off => return,
+        };
+        let source = packet.source();
+        let fits = |reporter: &Reporter| (reporter.config.source, reporter.config.format) == (source, format);
+        let reporter = match self.reporter.take().filter(fits) {
+            Some(reporter) => reporter,
+            None => Reporter::new(source, format, self.config.interval),
+        };
+        self.reporter.insert(reporter).handle_packet(octets, ecn, now);
+    }
+}
+
+/// Reports to one source.
+#[derive(Debug)]
+struct Reporter {
+    config: reports::Config,
+    machine: reports::Receiver,
+    /// Bytes that came and were not answered. Reports are no longer than that, so that an invented address gets no more than was sent
+    /// in its name.
+    credit: usize,
+}
+
+impl Reporter {
+    fn new(source: u32, format: Format, interval: Option<Duration>) -> Self {
+        let usual = if format == Format::Twcc { Schedule::Share } else { Schedule::Frames };
+        let schedule = interval.map_or(usual, Schedule::Periodic);
+        let config = reports::Config { source, first_sequence: 0, format, schedule };
+        Self { config, machine: reports::Receiver::new(config), credit: 0 }
+    }
+
+    fn handle_packet(&mut self, octets: &[u8], ecn: Ecn, now: Instant) {
+        self.credit = (self.credit + octets.len()).min(MOST_CREDIT);
+        // Its header was read before.
+        let _ = self.machine.handle_octets(octets, ecn, now);
+    }
+
+    fn poll_report(&mut self, now: Instant) -> Option<std::sync::Arc<[u8]>> {
+        let report = self.machine.poll_report(now)?;
+        self.credit = self.credit.checked_sub(report.len())?;
+        Some(report)
     }
 }

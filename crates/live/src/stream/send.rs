@@ -8,11 +8,14 @@ use std::path::PathBuf;
 use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::CloseReason;
+use hopcast_protocols::transport::media::Congestion;
+use hopcast_protocols::transport::rtp::Format;
 use hopcast_sim::io_error::cause;
 
-use super::endpoint::{Endpoint, Input, parse_rung, parse_time};
+use super::endpoint::{Endpoint, Input, parse_rate, parse_rung, parse_time};
 use super::feed::Feed;
 use super::feedback::RateFeedback;
+use super::rate::{RateControl, SLACK};
 use super::session::{UDP_PORT, Variant, describe};
 use super::statistics::{Display, SendLine, mean_rate};
 use super::transport_stream::Packetizer;
@@ -51,9 +54,24 @@ pub struct Send {
     /// sent; the change is made where a decoder may begin.
     #[arg(long, value_name = "RATE=FILE", value_delimiter = ',')]
     ladder: Vec<String>,
-    /// What carries the media.
-    #[arg(long, value_enum, default_value_t)]
-    variant: Variant,
+    /// What carries the media. Default: `rtp` with --congestion, and else `adtfrc`.
+    #[arg(long, value_enum)]
+    variant: Option<Variant>,
+    /// Over RTP: the congestion control of media. Default: `gcc`.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(Congestion::ALL.map(Congestion::name)))]
+    congestion: Option<String>,
+    /// Over RTP: how the receiver reports, by RFC 8888 or by transport-wide numbers. Default: `twcc` with `gcc`, and else `ccfb`.
+    #[arg(long, value_enum)]
+    feedback: Option<FeedbackChoice>,
+    /// Over RTP: the least target rate, with its unit. Default: 150 kb/s.
+    #[arg(long, value_name = "RATE")]
+    min_rate: Option<String>,
+    /// Over RTP: the greatest target rate, with its unit; with `none` it is the target rate. Default: 100 Mb/s.
+    #[arg(long, value_name = "RATE")]
+    max_rate: Option<String>,
+    /// Over RTP: let queues mark packets instead of dropping them, with `scream` (ECT(1), for L4S) and `nada` (ECT(0)).
+    #[arg(long)]
+    ecn: bool,
     /// When a packet of a file or a pipe is sent: at its time in the media, or as soon as the rate allows. Default: `media` for
     /// files, `allowed` for pipes.
     #[arg(long, value_enum)]
@@ -61,8 +79,8 @@ pub struct Send {
     /// Forward error correction: packets in a block, and repair packets for it (Reed–Solomon, RFC 6865), such as 20+4.
     #[arg(long, value_name = "SOURCE+REPAIR")]
     fec: Option<String>,
-    /// How old media may become before it is sent, with its unit: older packets are dropped. Default: 300ms for RTP, without
-    /// end for files and pipes.
+    /// How old media may become before it is sent, with its unit: older packets are dropped. Default: 300ms for an input of RTP,
+    /// without end for files and pipes.
     #[arg(long, value_name = "TIME")]
     patience: Option<String>,
     /// The network's key, as `hopcast key` makes it: encrypts and authenticates. Both ends need it.
@@ -83,6 +101,15 @@ enum PaceChoice {
     Media,
     /// As soon as the rate allows.
     Allowed,
+}
+
+/// How a receiver of RTP reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum FeedbackChoice {
+    /// Congestion control feedback (RFC 8888).
+    Ccfb,
+    /// Transport-wide numbers, as WebRTC has them.
+    Twcc,
 }
 
 /// Where RTP packets come from.
@@ -107,12 +134,14 @@ impl Send {
         }
         let clock = Clock::new();
         let now = clock.now();
-        let mut peers = Peers::new(peers, self.variant, now);
+        let variant = self.read_variant()?;
+        let mut peers = Peers::new(peers, variant, now);
         let seed = draw_seed()?;
-        let supply = self.open_supply(seed)?;
+        let (supply, is_paced) = self.open_supply(seed)?;
         let config = SenderConfig {
-            variant: self.variant,
-            fec: self.read_fec()?,
+            variant,
+            rate: self.read_rate(is_paced)?,
+            fec: self.read_fec(variant)?,
             patience: self.read_patience(&supply)?,
             sealing: read_sealing(self.key.as_deref())?,
         };
@@ -127,6 +156,7 @@ impl Send {
         if config.sealing.is_none() {
             display.warn("no --key: whoever is on the way can read and change what is sent");
         }
+        let is_deaf = variant == Variant::Rtp && config.rate.congestion == Congestion::None;
         let sender = Sender::new(config, seed, now);
         let (readable, buffer) = (Vec::new(), Vec::new());
         let driver = Driver {
@@ -143,19 +173,74 @@ impl Send {
             readable,
             buffer,
             ended: None,
-            // Over UDP nobody answers.
-            asks_until: (self.variant != Variant::Udp).then(|| now + UNANSWERED),
+            // Over UDP nobody answers, and no answer is needed without congestion control.
+            asks_until: (variant != Variant::Udp && !is_deaf).then(|| now + UNANSWERED),
         };
         driver.run(&signals)
     }
 
-    fn open_supply(&self, seed: u64) -> Result<Supply, Failure> {
+    /// What carries the media.
+    fn read_variant(&self) -> Result<Variant, Failure> {
+        let options = [
+            ("--congestion", self.congestion.is_some()),
+            ("--feedback", self.feedback.is_some()),
+            ("--min-rate", self.min_rate.is_some()),
+            ("--max-rate", self.max_rate.is_some()),
+            ("--ecn", self.ecn),
+        ];
+        let option = options.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
+        match (self.variant, option) {
+            (None | Some(Variant::Rtp), Some("--congestion")) | (Some(Variant::Rtp), _) => Ok(Variant::Rtp),
+            (_, Some(option)) => {
+                Err(Failure::Input(format!("{option}: it is for RTP; add --congestion or --variant rtp")))
+            }
+            (variant, None) => Ok(variant.unwrap_or_default()),
+        }
+    }
+
+    /// The rate of media over RTP, which is handed over at its time or as soon as the rate allows.
+    fn read_rate(&self, is_paced: bool) -> Result<RateControl, Failure> {
+        let congestion = self.congestion.as_deref().and_then(Congestion::named).unwrap_or(Congestion::Gcc);
+        let format = self.feedback.map(|choice| match choice {
+            FeedbackChoice::Ccfb => Format::Ccfb,
+            FeedbackChoice::Twcc => Format::Twcc,
+        });
+        let mut rate = RateControl { ecn: self.ecn, ..RateControl::new(congestion, format) };
+        if !is_paced {
+            // As smoothly as a host that wakes up late can.
+            rate.burst = SLACK;
+        }
+        for (option, text, limit) in
+            [("--min-rate", &self.min_rate, &mut rate.min_rate), ("--max-rate", &self.max_rate, &mut rate.max_rate)]
+        {
+            if let Some(text) = text {
+                *limit = parse_rate(text).map_err(|wrong| Failure::Input(format!("{option} {text}: {wrong}")))?;
+            }
+        }
+        if rate.max_rate < rate.min_rate {
+            let (least, greatest) = (rate.min_rate, rate.max_rate);
+            return Err(Failure::Input(format!("--max-rate: {greatest} b/s is less than the least rate, {least} b/s")));
+        }
+        if self.ecn && !congestion.knows_ecn() {
+            return Err(Failure::Input(format!(
+                "--ecn: {} does not react to marks; scream and nada do",
+                congestion.name()
+            )));
+        }
+        if self.ecn && rate.format == Format::Twcc {
+            return Err(Failure::Input("--ecn: transport-wide feedback tells no marks; use --feedback ccfb".into()));
+        }
+        Ok(rate)
+    }
+
+    /// The input, and whether media is handed over at its time.
+    fn open_supply(&self, seed: u64) -> Result<(Supply, bool), Failure> {
         let named = |path: &str, error: io::Error| Failure::Input(format!("--input {path}: {}", cause(&error)));
         if self.ladder.is_empty()
             && let Endpoint::Rtp(address) =
                 Endpoint::parse(&self.input).map_err(|wrong| Failure::Input(format!("--input: {wrong}")))?
         {
-            return Ok(Supply::Rtp(UdpSocket::bind(address).map_err(|error| named(&self.input, error))?));
+            return Ok((Supply::Rtp(UdpSocket::bind(address).map_err(|error| named(&self.input, error))?), true));
         }
         let mut rungs = Vec::new();
         for rung in &self.ladder {
@@ -176,16 +261,16 @@ impl Send {
         // Bits that nothing else is drawn from.
         let packetizer = Packetizer::new((seed >> 32) as u32, (seed >> 16) as u16, seed as u32);
         let (rates, inputs): (Vec<f64>, Vec<Input>) = rungs.into_iter().unzip();
-        Ok(Supply::Feed { feed: Box::new(Feed::new(&rates, packetizer, is_paced)), inputs })
+        Ok((Supply::Feed { feed: Box::new(Feed::new(&rates, packetizer, is_paced)), inputs }, is_paced))
     }
 
-    fn read_fec(&self) -> Result<Option<fec::Config>, Failure> {
+    fn read_fec(&self, variant: Variant) -> Result<Option<fec::Config>, Failure> {
         let Some(text) = &self.fec else { return Ok(None) };
         let parts =
             text.split_once('+').and_then(|(source, repair)| Some((source.parse().ok()?, repair.parse().ok()?)));
         // What is no number is none that could be.
         let (source, repair) = parts.unwrap_or_default();
-        let config = correction(self.variant, source, repair);
+        let config = correction(variant, source, repair);
         config.map(Some).map_err(|wrong| Failure::Input(format!("--fec {text}: {wrong}")))
     }
 
@@ -220,7 +305,7 @@ struct Peers {
 
 impl Peers {
     fn new(addresses: Vec<SocketAddr>, variant: Variant, now: Instant) -> Self {
-        let settles_after = (variant == Variant::Udp).then_some(SETTLED);
+        let settles_after = (!variant.has_connections()).then_some(SETTLED);
         let is_settled = addresses.len() < 2;
         Self { addresses, at: 0, since: now, settles_after, attempts: 1, is_settled }
     }
@@ -382,7 +467,8 @@ impl Driver {
         let mut readable = std::mem::take(&mut self.readable);
         loop {
             let Self { supply: Supply::Feed { feed, inputs }, sender, .. } = self else { return Ok(()) };
-            if sender.room() == 0 {
+            let Some(takes_at) = sender.takes_at(now) else { return Ok(()) };
+            if takes_at > now {
                 return Ok(());
             }
             for (nth, input) in inputs.iter_mut().enumerate() {
@@ -416,8 +502,9 @@ impl Driver {
     fn drain(&mut self, now: Instant) {
         loop {
             let Self { sender, socket, peer, .. } = self;
+            let marked = socket.mark(sender.ecn());
             let result = match sender.poll_output(now) {
-                Some(SenderOutput::Transmit(octets)) => socket.send(*peer, octets),
+                Some(SenderOutput::Transmit(octets)) => marked.and(socket.send(*peer, octets)),
                 Some(SenderOutput::Connected) => {
                     self.complaint = None;
                     self.asks_until = None;
@@ -509,10 +596,12 @@ impl Driver {
     /// Waits for what comes next.
     fn wait(&mut self, signals: &Signals, stop_by: Option<Instant>) -> Result<(), Failure> {
         let now = self.clock.now();
-        let takes = self.sender.room() > 0 && stop_by.is_none();
+        let takes_at = self.sender.takes_at(now).filter(|_| stop_by.is_none());
+        let takes = takes_at.is_some_and(|at| at <= now);
         let media = match &mut self.supply {
             Supply::Feed { feed, .. } if takes => feed.poll_due(now),
-            Supply::Feed { .. } | Supply::Rtp(_) => None,
+            Supply::Feed { .. } => takes_at,
+            Supply::Rtp(_) => None,
         };
         let mut descriptors: Vec<BorrowedFd<'_>> = vec![self.socket.as_fd()];
         if stop_by.is_none() {

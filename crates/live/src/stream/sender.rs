@@ -7,10 +7,13 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc;
 use hopcast_protocols::transport::dccp::{self, CloseReason, Connection, Payload, State};
+use hopcast_protocols::transport::rtp as media;
+use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtp::{self, Contributors};
 use hopcast_wire::{dccp as wire, rtcp};
 
 use super::envelope::{Envelope, Sealing};
+use super::rate::{Admission, RateControl};
 use super::session::{self, DCCP_PORT, MAX_PACKET, QUEUE, REPAIR_TYPE, SERVICE_CODE_FEC, Variant};
 use crate::key::Counters;
 
@@ -28,6 +31,10 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// The first wait before a connection that was refused is tried again, and the longest.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LONGEST_RETRY: Duration = Duration::from_secs(8);
+/// Another source at the input of a session of RTP is taken once the one before has been silent for so long.
+const INPUT_SILENCE: Duration = Duration::from_secs(3);
+/// Packets of a file or a pipe that a session of RTP holds: what a host that wakes up 2 ms late sends at 80 Mb/s.
+const BACKLOG: usize = 16;
 /// Goodbyes over UDP, where none is acknowledged, and the time between them.
 const GOODBYES: u8 = 3;
 const GOODBYE_INTERVAL: Duration = Duration::from_millis(20);
@@ -37,7 +44,9 @@ const GOODBYE_INTERVAL: Duration = Duration::from_millis(20);
 pub struct SenderConfig {
     /// Protocol of the media.
     pub variant: Variant,
-    /// Forward error correction; not over UDP.
+    /// The rate of media over RTP; without effect over other variants.
+    pub rate: RateControl,
+    /// Forward error correction; over DCCP only.
     pub fec: Option<fec::Config>,
     /// Largest age of a packet before it leaves; older packets are dropped. `None` for media that wait, such as a file.
     pub patience: Option<Duration>,
@@ -50,8 +59,10 @@ pub struct SenderConfig {
 /// # Errors
 /// The reason why this is impossible, in a clause.
 pub fn correction(variant: Variant, source: u32, repair: u32) -> Result<fec::Config, &'static str> {
-    if variant == Variant::Udp {
-        return Err("over udp nothing tells the receiver of it; take adtfrc or tfrc");
+    match variant {
+        Variant::Adtfrc | Variant::Tfrc => {}
+        Variant::Udp => return Err("over udp nothing tells the receiver of it; take adtfrc or tfrc"),
+        Variant::Rtp => return Err("over rtp nothing tells the receiver of it; take adtfrc or tfrc"),
     }
     match (u8::try_from(source), u8::try_from(repair)) {
         (Ok(source @ 1..), Ok(repair @ 1..)) if source.checked_add(repair).is_some() => {
@@ -79,7 +90,7 @@ pub enum SenderOutput<'a> {
 pub struct SenderReport {
     /// State of the connection; `None` over UDP, and between two connections.
     pub state: Option<State>,
-    /// X: the rate that the congestion control allows, in bit/s of payload; `None` without a limit.
+    /// X: the rate that the congestion control allows, in bit/s of payload; `None` without a limit. Over RTP, its target rate.
     pub allowed_rate: Option<f64>,
     /// The round-trip time, once measured.
     pub rtt: Option<Duration>,
@@ -107,8 +118,25 @@ pub struct SenderReport {
     pub probes: u64,
     /// Datagrams that arrived and were not for this sender.
     pub rejected: u64,
+    /// What reports of RTP told; `None` over other variants.
+    pub reported: Option<Reported>,
     /// Counters of sealed datagrams, if there is a key.
     pub sealing: Option<Counters>,
+}
+
+/// What reports of a session of RTP have told so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reported {
+    /// The name of the congestion control.
+    pub congestion: &'static str,
+    /// Reports that arrived.
+    pub reports: u64,
+    /// Packets that arrived, padding included.
+    pub arrived: u64,
+    /// Packets that did not.
+    pub lost: u64,
+    /// Packets that arrived with a mark.
+    pub marked: u64,
 }
 
 /// A packet that waits, or that the connection has been offered.
@@ -123,8 +151,17 @@ struct Unit {
 enum Carrier {
     /// A connection and its port, or the instant at which the next one is tried.
     Dccp { connection: Option<Box<Connection>>, port: u16, retry_at: Instant },
-    /// Goodbyes sent, and when the next one is due.
-    Udp { goodbyes: u8, due: Option<Instant> },
+    /// A session of RTP if there is congestion control, goodbyes sent, and when the next one is due.
+    Udp { session: Option<Box<Session>>, goodbyes: u8, due: Option<Instant> },
+}
+
+/// A session of RTP.
+#[derive(Debug)]
+struct Session {
+    machine: media::Sender,
+    admission: Admission,
+    /// The source of the media at the input, and when it was heard last.
+    input: Option<(u32, Instant)>,
 }
 
 /// The sending end. It follows the [contract of every machine](hopcast_protocols): change it, drain
@@ -179,11 +216,20 @@ impl Sender {
     /// there is no correction.
     pub fn new(config: SenderConfig, seed: u64, now: Instant) -> Self {
         let mut draws = Stream::new(seed, Purpose::InitialSequence, 0, 0);
+        let mut source = 0;
         let carrier = match config.variant {
-            Variant::Udp => Carrier::Udp { goodbyes: 0, due: None },
+            Variant::Udp => Carrier::Udp { session: None, goodbyes: 0, due: None },
+            Variant::Rtp => {
+                let numbers = draws.next_u64();
+                source = numbers as u32;
+                let machine = config.rate.start(source, (numbers >> 32) as u16, config.patience);
+                let admission = Admission::new(config.rate.burst, now);
+                let session = Session { machine, admission, input: None };
+                Carrier::Udp { session: Some(Box::new(session)), goodbyes: 0, due: None }
+            }
             Variant::Adtfrc | Variant::Tfrc => Carrier::Dccp { connection: None, port: 0, retry_at: now },
         };
-        let is_udp = config.variant == Variant::Udp;
+        let is_udp = !config.variant.has_connections();
         let encoder = config.fec.as_ref().filter(|_| !is_udp).map(|fec| Encoder::new(fec, Octets));
         let envelope = Envelope::new(config.sealing.as_ref(), now);
         let repair = (draws.next_u64() as u32, draws.next_u64() as u16);
@@ -199,7 +245,7 @@ impl Sender {
             offered: 0,
             first: 0,
             spare: Vec::new(),
-            source: 0,
+            source,
             ended: false,
             finished: false,
             begun: now,
@@ -223,9 +269,33 @@ impl Sender {
         CAPACITY.saturating_sub(self.units.len())
     }
 
+    /// When a file or a pipe may hand over its next packet; `None` while there is no room.
+    pub fn takes_at(&self, now: Instant) -> Option<Instant> {
+        match &self.carrier {
+            Carrier::Udp { session: Some(session), .. } => {
+                (self.units.len() < BACKLOG).then(|| session.admission.next().max(now))
+            }
+            Carrier::Udp { .. } | Carrier::Dccp { .. } => (self.room() > 0).then_some(now),
+        }
+    }
+
+    /// The ECN field with which datagrams are to leave.
+    pub fn ecn(&self) -> Ecn {
+        match &self.carrier {
+            Carrier::Udp { session: Some(session), .. } => session.machine.ecn(),
+            Carrier::Udp { .. } | Carrier::Dccp { .. } => Ecn::NotEct,
+        }
+    }
+
     /// An RTP packet to send, or a packet of RTCP that belongs to it. Returns `false` if it was dropped: there was no
     /// room, or it is too long, or looks like a repair packet.
+    ///
+    /// A session of RTP writes the header: it takes payload, payload type, timestamp and marker of a packet, of one source at a
+    /// time, and no RTCP.
     pub fn handle_packet(&mut self, packet: &[u8], now: Instant) -> bool {
+        if matches!(self.carrier, Carrier::Udp { session: Some(_), .. }) {
+            return self.handle_media(packet, now);
+        }
         self.report.packets_offered += 1;
         let view = rtp::Packet::new_checked(packet).ok().filter(|_| !rtcp::is_control(packet));
         let is_repair = |view: &rtp::Packet<&[u8]>| view.payload_type() == REPAIR_TYPE;
@@ -244,6 +314,34 @@ impl Sender {
             }
             None => self.push(now, |octets| octets.extend_from_slice(packet)),
         }
+        true
+    }
+
+    /// A packet for a session of RTP.
+    fn handle_media(&mut self, packet: &[u8], now: Instant) -> bool {
+        if rtcp::is_control(packet) {
+            return false;
+        }
+        self.report.packets_offered += 1;
+        let (room, unit) = (self.room(), self.first + self.units.len() as u64);
+        let Carrier::Udp { session: Some(session), .. } = &mut self.carrier else { return false };
+        let view = rtp::Packet::new_checked(packet).ok().filter(|view| !view.payload().is_empty());
+        let is_its = |view: &rtp::Packet<&[u8]>| {
+            session
+                .input
+                .is_none_or(|(source, heard)| source == view.source() || now.saturating_since(heard) >= INPUT_SILENCE)
+        };
+        let Some(view) = view.filter(is_its).filter(|_| room > 0 && packet.len() <= MAX_PACKET && !self.ended) else {
+            self.report.packets_dropped += 1;
+            return false;
+        };
+        session.input = Some((view.source(), now));
+        let len = view.payload().len();
+        let label =
+            media::Label { marker: view.marker(), payload_type: view.payload_type(), timestamp: view.timestamp() };
+        session.machine.handle_media(Payload { unit, len: len as u32 }, label, now);
+        session.admission.take(len, session.machine.target_rate(), now);
+        self.push(now, |octets| octets.extend_from_slice(packet));
         true
     }
 
@@ -282,6 +380,20 @@ impl Sender {
                     && connection.handle_datagram(octets, now).is_ok()
                     && connection.statistics().unacceptable == unacceptable
             }
+            (Ok(Some(((), octets))), Carrier::Udp { session: Some(session), .. }) => {
+                let before = session.machine.statistics().reports;
+                for packet in rtcp::packets(octets).filter(|_| rtcp::is_control(octets)) {
+                    // Other packets of RTCP are of no use here.
+                    let _ = session.machine.handle_report(packet, now);
+                }
+                let is_news = session.machine.statistics().reports > before;
+                if is_news && self.accepted.is_none() && !self.finished {
+                    self.accepted = Some(now);
+                    self.report.connections += 1;
+                    self.event = Some(Event::Connected);
+                }
+                is_news
+            }
             _ => false,
         };
         if taken {
@@ -301,6 +413,13 @@ impl Sender {
         self.drop_old(now);
         if is_due(self.gives_up, now) {
             return self.finish(self.refused.unwrap_or(CloseReason::TimedOut));
+        }
+        if let Carrier::Udp { session: Some(session), .. } = &mut self.carrier {
+            session.machine.handle_timeout(now);
+            if is_due(self.silence_ends(), now) {
+                (self.accepted, self.expecting) = (None, None);
+                self.event = Some(Event::Lost(CloseReason::TimedOut));
+            }
         }
         let Carrier::Dccp { connection, retry_at, .. } = &mut self.carrier else { return };
         match connection {
@@ -350,7 +469,10 @@ impl Sender {
         let carrier = match &self.carrier {
             Carrier::Dccp { connection: Some(connection), .. } => connection.poll_timeout(),
             Carrier::Dccp { retry_at, .. } => Some(*retry_at),
-            Carrier::Udp { due, .. } => *due,
+            Carrier::Udp { session, due, .. } => {
+                let session = session.as_ref().filter(|_| !self.is_over());
+                [session.and_then(|session| session.machine.poll_timeout()), *due].into_iter().flatten().min()
+            }
         };
         let encoder = self.encoder.as_ref().and_then(Encoder::poll_timeout);
         let timers = [carrier, encoder, self.attempt_ends(), self.silence_ends(), self.oldest_expires(), self.gives_up];
@@ -371,7 +493,24 @@ impl Sender {
             report.probing = sender.adtfrc().is_some_and(adtfrc::Sender::is_probing);
             report.probes += connection.statistics().probes_sent;
         }
+        if let Carrier::Udp { session: Some(session), .. } = &self.carrier {
+            let (machine, path) = (&session.machine, session.machine.path());
+            let adtfrc = path.and_then(|path| path.sender);
+            report.allowed_rate = Some(machine.target_rate() as f64);
+            report.rtt = machine.rtt();
+            report.loss_event_rate = path.map_or(0.0, |path| path.loss_event_rate);
+            report.network = adtfrc.and_then(adtfrc::Sender::states);
+            report.probing = adtfrc.is_some_and(adtfrc::Sender::is_probing);
+            let media::Statistics { arrived, lost, marked, reports, .. } = machine.statistics();
+            let congestion = self.config.rate.congestion.name();
+            report.reported = Some(Reported { congestion, reports, arrived, lost, marked });
+        }
         report
+    }
+
+    /// Whether all media of a session has left.
+    fn is_over(&self) -> bool {
+        self.ended && self.units.is_empty()
     }
 
     /// Connections that were asked for so far, accepted or not.
@@ -394,13 +533,21 @@ impl Sender {
 
     /// Time at which a silent peer counts as gone. ADTFRC's probes have a separate limit.
     fn silence_ends(&self) -> Option<Instant> {
-        let sender = self.connection().filter(|_| self.accepted.is_some())?.sender();
+        self.accepted?;
+        if let Carrier::Udp { session: Some(_), .. } = self.carrier {
+            return self.expecting.filter(|_| !self.is_over()).map(|since| since + SILENCE);
+        }
+        let sender = self.connection()?.sender();
         let probing = sender.adtfrc().is_some_and(adtfrc::Sender::is_probing);
         self.expecting.filter(|_| !probing).map(|since| since + SILENCE)
     }
 
     /// When the first packet is too old to be sent.
     fn oldest_expires(&self) -> Option<Instant> {
+        if let Carrier::Udp { session: Some(_), .. } = self.carrier {
+            // The session drops what is too old for it.
+            return None;
+        }
         Some(self.units.front()?.written.saturating_add(self.config.patience?))
     }
 }
@@ -589,6 +736,11 @@ impl Sender {
 
     /// Whether there is a datagram to send over UDP.
     fn poll_udp(&mut self, now: Instant) -> bool {
+        if let Carrier::Udp { session: Some(_), .. } = self.carrier
+            && !self.is_over()
+        {
+            return self.poll_session(now);
+        }
         if let Some(unit) = self.units.front() {
             self.envelope.seal([&unit.octets, &[]], &mut self.datagram, now);
             self.report.packets_sent += 1;
@@ -596,7 +748,7 @@ impl Sender {
             self.drop_first();
             return true;
         }
-        let Carrier::Udp { goodbyes, due } = &mut self.carrier else { return false };
+        let Carrier::Udp { goodbyes, due, .. } = &mut self.carrier else { return false };
         if !self.ended || due.is_some_and(|due| due > now) {
             return false;
         }
@@ -608,6 +760,38 @@ impl Sender {
         *due = Some(now + GOODBYE_INTERVAL);
         self.envelope.seal([&rtcp::goodbye(self.source), &[]], &mut self.datagram, now);
         true
+    }
+
+    /// Whether a session of RTP has a datagram to send.
+    fn poll_session(&mut self, now: Instant) -> bool {
+        loop {
+            let Carrier::Udp { session: Some(session), .. } = &mut self.carrier else { return false };
+            match session.machine.poll_output(now) {
+                Some(media::Output::Transmit(packet, _)) => {
+                    self.expecting.get_or_insert(now);
+                    if packet.payload.len == 0 {
+                        self.envelope.seal([&packet.header, &[]], &mut self.datagram, now);
+                        return true;
+                    }
+                    let unit = self.units.front().expect("a session sends what it was handed");
+                    debug_assert_eq!(packet.payload.unit, self.first, "a session sends in order");
+                    let payload = rtp::Packet::new_unchecked(&unit.octets[..]);
+                    self.envelope.seal([&packet.header, payload.payload()], &mut self.datagram, now);
+                    self.report.packets_sent += 1;
+                    self.report.octets_sent += packet.header.len() as u64 + u64::from(packet.payload.len);
+                    self.drop_first();
+                    return true;
+                }
+                Some(media::Output::Lost(_)) => {
+                    self.report.packets_dropped += 1;
+                    self.drop_first();
+                }
+                Some(media::Output::TargetRate(_) | media::Output::Writable) => {}
+                // The last packet was too old: the goodbyes are due.
+                None if self.is_over() => return self.poll_udp(now),
+                None => return false,
+            }
+        }
     }
 
     fn finish(&mut self, reason: CloseReason) {

@@ -43,10 +43,12 @@ pub enum Variant {
     Tfrc,
     /// RTP in UDP, at the rate of the media.
     Udp,
+    /// RTP and RTCP in UDP, at the rate of a congestion control of media.
+    Rtp,
 }
 
 impl Variant {
-    /// The congestion control of its connections; none over UDP.
+    /// The congestion control of its connections; none without connections.
     pub(super) fn congestion(self) -> Option<Congestion> {
         let live = |config| tfrc::Config { segment: TRANSPORT_LEN as u32, granularity: GRANULARITY, ..config };
         match self {
@@ -55,8 +57,13 @@ impl Variant {
                 Some(Congestion::Adtfrc(adtfrc::Config { tfrc: live(config.tfrc), ..config }))
             }
             Self::Tfrc => Some(Congestion::Tfrc(live(tfrc::Config::default()))),
-            Self::Udp => None,
+            Self::Udp | Self::Rtp => None,
         }
+    }
+
+    /// Whether media goes over connections of DCCP.
+    pub(super) fn has_connections(self) -> bool {
+        matches!(self, Self::Adtfrc | Self::Tfrc)
     }
 
     /// The variant of this name.
@@ -84,6 +91,20 @@ pub(super) fn connection(congestion: Congestion, service_code: u32, ports: [u16;
 pub(super) fn is_served(service_code: u32) -> bool {
     use rtp::service_code::{AUDIO, OTHER, TEXT, VIDEO};
     [AUDIO, OTHER, TEXT, VIDEO, SERVICE_CODE_FEC].contains(&service_code)
+}
+
+/// Ticks of a payload type's timestamps in a second: for static types, those of RFC 3551, tables 4 and 5; for dynamic ones that
+/// of video.
+pub(super) fn clock_rate(payload_type: u8) -> u32 {
+    match payload_type {
+        6 => 16_000,
+        10 | 11 => 44_100,
+        14 => 90_000,
+        16 => 11_025,
+        17 => 22_050,
+        0..=18 => 8_000,
+        _ => 90_000,
+    }
 }
 
 /// Why a connection ended, as words that follow a colon.

@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc::States;
 use hopcast_protocols::transport::dccp::CloseReason;
+use hopcast_protocols::transport::rtp::Format;
 use hopcast_sim::results::dictionary::described;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,7 +36,7 @@ pub(super) struct SendLine {
     /// `route change and channel error`, or `disconnected` while the sender probes. `null` without ADTFRC at
     /// both ends.
     network: Option<&'static str>,
-    /// Rate that the congestion control allows, of payload; `null` without a limit.
+    /// Rate that the congestion control allows, of payload; over RTP its target rate; `null` without a limit.
     #[schemars(extend("x-counted" = "at the sender"))]
     allowed_rate_bps: Option<f64>,
     /// Payload sent since the line before, RTP and repair packets together; of the last line, since the start.
@@ -83,6 +84,20 @@ pub(super) struct SendLine {
     /// Bytes of the input that belonged to no packet of a transport stream.
     #[schemars(extend("x-unit" = "B", "x-counted" = "at the sender"))]
     octets_skipped: u64,
+    /// Congestion control of media over RTP; `null` over other variants.
+    congestion: Option<&'static str>,
+    /// Reports of the receiver that arrived over RTP; `null` over other variants.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sender"))]
+    reports: Option<u64>,
+    /// Packets that arrived by these reports, padding included; `null` over other variants.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
+    packets_arrived: Option<u64>,
+    /// Packets that did not arrive by these reports; `null` over other variants.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
+    packets_lost: Option<u64>,
+    /// Packets that arrived with the mark Congestion Experienced; `null` over other variants.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
+    packets_marked: Option<u64>,
     /// Counters of sealed datagrams; `null` without a key.
     sealing: Option<Counters>,
 }
@@ -151,6 +166,24 @@ pub(super) struct ReceiveLine {
     /// Packets with feedback that were sent.
     #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
     feedback_sent: u64,
+    /// Format of the reports over RTP, `ccfb` or `twcc`; `null` before the first packet, without reports and over other variants.
+    feedback: Option<&'static str>,
+    /// Interarrival jitter of RTP packets (RFC 3550, section 6.4.1).
+    #[schemars(extend("x-counted" = "at the receiver"))]
+    interarrival_jitter_s: f64,
+    /// Frames that were whole when their turn in the jitter buffer came; `null` without one.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the receiver"))]
+    frames_on_time: Option<u64>,
+    /// Frames that were whole only after their turn, shown or not; `null` without a jitter buffer.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the receiver"))]
+    frames_late: Option<u64>,
+    /// Frames whose turn has passed and that are not whole; `null` without a jitter buffer.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the receiver"))]
+    frames_lost: Option<u64>,
+    /// Mean time of frames in the jitter buffer, from their first packet to their turn; `null` before the first and without a jitter
+    /// buffer.
+    #[schemars(extend("x-divisor" = "frames that were whole at their turn", "x-counted" = "at the receiver"))]
+    jitter_buffer_delay_mean_s: Option<f64>,
     /// Streams that began, or continued after a lost connection.
     #[schemars(extend("x-unit" = "connections", "x-counted" = "at the receiver"))]
     connections: u64,
@@ -320,6 +353,11 @@ impl SendLine {
             rung_bps: None,
             rung_switches: 0,
             octets_skipped: 0,
+            congestion: report.reported.map(|reported| reported.congestion),
+            reports: report.reported.map(|reported| reported.reports),
+            packets_arrived: report.reported.map(|reported| reported.arrived),
+            packets_lost: report.reported.map(|reported| reported.lost),
+            packets_marked: report.reported.map(|reported| reported.marked),
             sealing: report.sealing,
         }
     }
@@ -341,16 +379,19 @@ impl SendLine {
     }
 
     pub(super) fn text(&self) -> String {
-        let state = self.state.as_deref().unwrap_or(if self.connections == 0 { "UDP" } else { "no connection" });
+        let state = self.congestion.or(self.state.as_deref());
+        let state = state.unwrap_or(if self.connections == 0 { "UDP" } else { "no connection" });
         let allowed = self.allowed_rate_bps.map_or(String::new(), |rate| format!(" of {} allowed", megabits(rate)));
         let rtt = self.rtt_s.map_or(String::new(), |rtt| format!(", round trip {:.1} ms", rtt * 1e3));
         let network = self.network.map_or(String::new(), |network| format!(", {network}"));
+        let lost = self.packets_lost.map_or(format!("loss event rate {:.4}", self.loss_event_rate), |lost| {
+            format!("{lost} of {} lost", lost + self.packets_arrived.unwrap_or_default())
+        });
         let rung = self.rung_bps.map_or(String::new(), |rate| format!(", rung {}", megabits(rate)));
         format!(
-            "{:.0} s, {state}: {}{allowed}{rtt}, loss event rate {:.4}{network}{rung}; {} packets sent, {} dropped, {} waiting",
+            "{:.0} s, {state}: {}{allowed}{rtt}, {lost}{network}{rung}; {} packets sent, {} dropped, {} waiting",
             self.time_s,
             megabits(self.rate_bps),
-            self.loss_event_rate,
             self.packets_sent,
             self.packets_dropped,
             self.waiting,
@@ -384,6 +425,18 @@ impl ReceiveLine {
             packets_overrun: overrun,
             malformed: media.malformed,
             feedback_sent: report.feedback_sent,
+            feedback: report.format.map(|format| match format {
+                Format::Ccfb => "ccfb",
+                Format::Twcc => "twcc",
+            }),
+            interarrival_jitter_s: media.jitter.as_secs_f64(),
+            frames_on_time: media.frames.map(|frames| frames.on_time),
+            frames_late: media.frames.map(|frames| frames.late),
+            frames_lost: media.frames.map(|frames| frames.lost),
+            jitter_buffer_delay_mean_s: media
+                .frames
+                .filter(|frames| frames.held > 0)
+                .map(|frames| frames.holding.as_secs_f64() / frames.held as f64),
             connections: report.connections,
             rejected: report.rejected,
             start_up_delay_s: player.start_up_delay.map(Duration::as_secs_f64),
@@ -410,8 +463,12 @@ impl ReceiveLine {
             }
             _ => String::new(),
         };
+        let frames = self.frames_on_time.map_or(String::new(), |on_time| {
+            let [late, lost] = [self.frames_late, self.frames_lost].map(Option::unwrap_or_default);
+            format!("; {on_time} frames on time, {late} late, {lost} lost")
+        });
         format!(
-            "{:.0} s, {peer}{state}: {}{network}{metrics}; {} packets delivered, {} lost, {} late, {} recovered; {} hiccups, {:.1} s",
+            "{:.0} s, {peer}{state}: {}{network}{metrics}; {} packets delivered, {} lost, {} late, {} recovered{frames}; {} hiccups, {:.1} s",
             self.time_s,
             megabits(self.rate_bps),
             self.packets_delivered,

@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use hopcast_protocols::application::JitterBufferConfig;
 use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::{CloseReason, ResetCode, State};
+use hopcast_protocols::transport::media::Congestion;
+use hopcast_protocols::transport::rtp::Format;
+use hopcast_wire::ecn::Ecn;
 use hopcast_wire::{rtcp, rtp};
 use proptest::prelude::*;
 
@@ -579,6 +583,173 @@ fn nothing_to_send_is_an_end_too() {
     }
 }
 
+/// Ends that speak RTP, with rates for which a packet of [`packet`] each 10 ms is little.
+fn over_rtp(
+    congestion: Congestion,
+    format: Option<Format>,
+    fate: impl FnMut(To, u64) -> Option<Duration> + 'static,
+) -> Pair {
+    let rate = RateControl { min_rate: 500_000, max_rate: 5_000_000, ..RateControl::new(congestion, format) };
+    Pair::new(SenderConfig { rate, ..config(Variant::Rtp) }, Variant::Rtp, fate)
+}
+
+#[test]
+fn media_goes_over_rtp_with_its_times_under_each_congestion_control() {
+    for congestion in Congestion::ALL {
+        for format in [Format::Ccfb, Format::Twcc] {
+            let mut pair = over_rtp(congestion, Some(format), |_, _| Some(Duration::ZERO));
+            pair.play(0, 200);
+            let (sent, received) = (pair.sender.report(), pair.receiver.report(pair.now));
+            pair.end();
+            let case = format!("{congestion:?} {format:?}");
+            assert!(pair.has_event("sender: Connected") && pair.has_event("sender: Finished(Finished)"), "{case}");
+            assert_eq!(pair.delivered.len(), 200, "{case}");
+            for (nth, octets) in (0_u32..).zip(&pair.delivered) {
+                let view = rtp::Packet::new_checked(&octets[..]).expect("RTP");
+                assert_eq!((view.timestamp(), view.payload_type(), view.marker()), (nth * 900, 33, false), "{case}");
+                assert_eq!(view.payload(), &packet(nth as u16)[12..], "{case}");
+                let number = view.extension().and_then(|extension| extension.transport_wide_number());
+                assert_eq!(number.is_some(), format == Format::Twcc, "{case}");
+            }
+            assert_eq!(received.format, Some(format), "it finds the format by itself");
+            let reported = sent.reported.expect("over RTP");
+            assert_eq!((reported.congestion, reported.lost), (congestion.name(), 0), "{case}");
+            // All but what the last report came too early for: 250 ms and two delays at most.
+            assert!(reported.arrived >= 200 - 27, "{case}: {reported:?}");
+            let rtt = sent.rtt.expect("measured").as_secs_f64();
+            // Transport-wide feedback does not tell for how long it was held back.
+            let most = if format == Format::Twcc { 0.27 } else { 0.022 };
+            assert!((0.019..most).contains(&rtt), "{case}: {rtt}");
+        }
+    }
+}
+
+#[test]
+fn losses_over_rtp_are_told_and_counted() {
+    let mut pair =
+        over_rtp(Congestion::Scream, None, |to, nth| (to == To::Sender || nth != 50).then_some(Duration::ZERO));
+    pair.play(0, 150);
+    let reported = pair.sender.report().reported.expect("over RTP");
+    assert_eq!(reported.lost, 1);
+    pair.end();
+    assert_eq!(sequences(&pair.delivered).len(), 149);
+    assert_eq!(pair.receiver.report(pair.now).media.packets.lost, 1);
+}
+
+#[test]
+fn a_receiver_of_rtp_that_is_silent_for_ten_seconds_is_told_and_so_is_its_return() {
+    for congestion in [Congestion::Gcc, Congestion::Nada, Congestion::Scream, Congestion::Adtfrc] {
+        let mut pair = over_rtp(congestion, None, |_, _| Some(Duration::ZERO));
+        pair.play(0, 100);
+        pair.fate = Box::new(|_, _| None);
+        pair.play(100, 1300);
+        assert!(pair.has_event("sender: Lost(TimedOut)"), "{congestion:?}: {:?}", pair.events);
+        pair.fate = Box::new(|_, _| Some(Duration::ZERO));
+        pair.events.clear();
+        pair.play(1400, 500);
+        assert!(pair.has_event("sender: Connected"), "{congestion:?}: {:?}", pair.events);
+        assert_eq!(pair.sender.report().connections, 2);
+        pair.end();
+        let last = pair.delivered.last().expect("media");
+        let last = rtp::Packet::new_checked(&last[..]).expect("RTP").timestamp();
+        assert_eq!(last, 1899 * 900, "{congestion:?}");
+    }
+}
+
+#[test]
+fn media_over_rtp_that_waits_too_long_is_dropped() {
+    let rate = RateControl { min_rate: 50_000, ..RateControl::new(Congestion::Tfrc, None) };
+    let patience = Some(Duration::from_millis(100));
+    let sender = SenderConfig { rate, patience, ..config(Variant::Rtp) };
+    // TFRC begins with a packet a second; 100 packets of 112 bytes come at once.
+    let mut pair = Pair::new(sender, Variant::Rtp, |_, _| None);
+    (0..100).for_each(|nth| _ = pair.sender.handle_packet(&packet(nth), pair.now));
+    pair.run_until(ms(3000));
+    let report = pair.sender.report();
+    assert_eq!(report.waiting, 0);
+    assert_eq!(report.packets_dropped + report.packets_sent, 100);
+    assert!(report.packets_dropped > 50, "{report:?}");
+}
+
+#[test]
+fn one_source_at_a_time_and_no_rtcp_goes_over_rtp() {
+    let mut pair = over_rtp(Congestion::None, None, |_, _| Some(Duration::ZERO));
+    let mut other = packet(1);
+    other[11] = 9;
+    assert!(pair.sender.handle_packet(&packet(0), ms(0)));
+    assert!(!pair.sender.handle_packet(&other, ms(10)), "while the first is heard");
+    assert!(!pair.sender.handle_packet(&rtcp::goodbye(77), ms(10)));
+    assert!(pair.sender.handle_packet(&other, ms(3001)));
+    assert!(!pair.sender.handle_packet(&packet(2), ms(3002)));
+    let report = pair.sender.report();
+    assert_eq!((report.packets_offered, report.packets_dropped), (4, 2));
+}
+
+#[test]
+fn a_file_is_taken_at_the_target_rate_of_rtp() {
+    let rate = RateControl {
+        max_rate: 1_000_000,
+        burst: Duration::from_millis(2),
+        ..RateControl::new(Congestion::None, None)
+    };
+    let mut sender = Sender::new(SenderConfig { rate, ..config(Variant::Rtp) }, 1, ms(0));
+    let mut taken = 0;
+    for micros in 0..1_000_000 {
+        let now = Instant::START + Duration::from_micros(micros);
+        while sender.takes_at(now).is_some_and(|at| at <= now) {
+            sender.handle_packet(&packet(taken), now);
+            taken += 1;
+        }
+        while sender.poll_output(now).is_some() {}
+    }
+    // 1 Mb/s in 100 bytes of payload each, and 2 ms ahead.
+    assert!((1250..=1254).contains(&taken), "{taken}");
+}
+
+#[test]
+fn marks_are_told_to_the_sender() {
+    let rate = RateControl { ecn: true, ..RateControl::new(Congestion::Scream, None) };
+    let mut sender = Sender::new(SenderConfig { rate, ..config(Variant::Rtp) }, 1, ms(0));
+    assert_eq!(sender.ecn(), Ecn::Ect1);
+    let mut receiver = Receiver::new(ReceiverConfig { variant: Variant::Rtp, ..ReceiverConfig::default() }, 2, ms(0));
+    sender.handle_packet(&packet(0), ms(1));
+    let Some(SenderOutput::Transmit(octets)) = sender.poll_output(ms(1)) else { panic!("a packet") };
+    receiver.handle_marked(address(1), Ecn::Ce, octets, ms(11));
+    receiver.handle_timeout(receiver.poll_timeout().expect("a report is due"));
+    let mut reports = 0;
+    while let Some(output) = receiver.poll_output(ms(60)) {
+        if let ReceiverOutput::Transmit(_, octets) = output {
+            sender.handle_datagram(octets, ms(61));
+            reports += 1;
+        }
+    }
+    assert_eq!((reports, sender.report().reported.expect("over RTP").marked), (1, 1));
+}
+
+#[test]
+fn a_jitter_buffer_takes_the_place_of_the_playout_buffer_over_each_variant() {
+    for variant in [Variant::Rtp, Variant::Udp, Variant::Tfrc] {
+        // Each fifth packet takes 40 ms longer.
+        let late = |to, nth: u64| {
+            Some(if to == To::Receiver && nth.is_multiple_of(5) { Duration::from_millis(40) } else { Duration::ZERO })
+        };
+        // Without padding, which would be late as well.
+        let rate = RateControl { min_rate: 500_000, ..RateControl::new(Congestion::Nada, None) };
+        let mut pair = Pair::new(SenderConfig { rate, ..config(variant) }, variant, late);
+        let jitter = Some(JitterBufferConfig::Fixed { delay: Duration::from_millis(100) });
+        pair.receiver = Receiver::new(ReceiverConfig { variant, jitter, ..ReceiverConfig::default() }, 2, pair.now);
+        pair.play(0, 100);
+        pair.run_until(pair.now + Duration::from_millis(500));
+        let report = pair.receiver.report(pair.now);
+        let frames = report.media.frames.expect("there is a jitter buffer");
+        assert_eq!((frames.on_time, frames.late, frames.lost), (100, 0, 0), "{variant:?}");
+        let stamps: Vec<u32> =
+            pair.delivered.iter().map(|octets| rtp::Packet::new_unchecked(&octets[..]).timestamp()).collect();
+        assert_eq!(stamps, (0..100).map(|nth| nth * 900).collect::<Vec<_>>(), "{variant:?}");
+        assert_eq!(report.media.player.hiccups, 0, "{variant:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -635,6 +806,49 @@ proptest! {
         }
         let most = if is_sealed { 0 } else { 2 * came };
         prop_assert!(went <= most, "{} bytes for {}", went, came);
+    }
+
+    /// An invented address gets no more than was sent in its name, whatever the packets' numbers say.
+    #[test]
+    fn reports_over_rtp_are_no_longer_than_what_came(
+        packets in prop::collection::vec((any::<u16>(), 0_u16..3, 0_u64..60, any::<bool>()), 1..200),
+    ) {
+        const HEADERS: usize = 28;
+        let config = ReceiverConfig { variant: Variant::Rtp, ..ReceiverConfig::default() };
+        let mut receiver = Receiver::new(config, 1, Instant::START);
+        let (mut came, mut went, mut at, mut number) = (0, 0, 0, 0_u16);
+        for (jump, step, wait, is_far) in packets {
+            at += wait;
+            number = number.wrapping_add(if is_far { jump % 700 } else { step });
+            let octets = &packet(number)[..12];
+            came += HEADERS + octets.len();
+            receiver.handle_datagram(address(1), octets, ms(at));
+            receiver.handle_timeout(ms(at));
+            while let Some(output) = receiver.poll_output(ms(at)) {
+                if let ReceiverOutput::Transmit(_, octets) = output {
+                    went += HEADERS + octets.len();
+                }
+            }
+            prop_assert!(went <= came, "{} bytes for {}", went, came);
+        }
+    }
+
+    /// Reports of anything never panic, and a sender goes on.
+    #[test]
+    fn arbitrary_reports_never_panic(reports in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 1..40), format in 0_u8..2) {
+        let format = [Format::Ccfb, Format::Twcc][usize::from(format)];
+        let mut pair = over_rtp(Congestion::Gcc, Some(format), |_, _| Some(Duration::ZERO));
+        pair.play(0, 20);
+        for mut report in reports {
+            if report.len() > 3 {
+                (report[0], report[1]) = (0x80 | report[0] & 0x1f, 205);
+                (report[2], report[3]) = (0, (report.len() / 4 - 1) as u8);
+            }
+            pair.sender.handle_datagram(&report, pair.now);
+        }
+        pair.play(20, 20);
+        pair.end();
+        prop_assert!(pair.has_event("sender: Finished(Finished)"));
     }
 
     /// Bytes of real packets, changed at will: nothing panics, and the stream comes to its end or is taken up again.

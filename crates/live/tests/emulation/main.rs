@@ -6,6 +6,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "other processes are waited for")]
 
 mod conversations;
+mod streams;
 mod wires;
 
 use std::fs;

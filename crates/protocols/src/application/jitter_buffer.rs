@@ -176,6 +176,21 @@ impl JitterBuffer {
         self.first
     }
 
+    /// The frame whose turn is next: those before it have had theirs.
+    pub const fn next_turn(&self) -> u64 {
+        self.next
+    }
+
+    /// The number after that of the newest frame shown; 0 before the first.
+    pub const fn after_shown(&self) -> u64 {
+        self.shown
+    }
+
+    /// Frames whose fate is open.
+    pub fn open(&self) -> usize {
+        self.frames.len()
+    }
+
     /// What was seen up to `now`. A hiccup that lasts counts until `ended`, if nothing has been on its way since then.
     pub fn report(&self, ended: Option<Instant>, now: Instant) -> JitterBufferReport {
         let mut buffer = self.clone();

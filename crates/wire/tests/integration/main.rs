@@ -1,5 +1,6 @@
-//! Tests of packet formats against Wireshark's dissectors and captures of other projects.
+//! Tests of packet formats against Wireshark's dissectors, captures of other projects, and other codecs.
 
 mod captures;
 mod pcap;
+mod peers;
 mod tshark;

@@ -18,6 +18,8 @@ pub(super) struct History {
     lost: VecDeque<SentPacket>,
     next: u64,
     in_flight: u64,
+    /// Packets that arrived, and that count as lost.
+    fates: (u64, u64),
 }
 
 impl History {
@@ -29,6 +31,11 @@ impl History {
     /// Bytes that were sent, and of which nothing was heard.
     pub(super) fn in_flight(&self) -> u64 {
         self.in_flight
+    }
+
+    /// Packets that arrived by all reports so far, and that count as lost.
+    pub(super) fn fates(&self) -> (u64, u64) {
+        self.fates
     }
 
     /// A packet of `size` bytes leaves.
@@ -62,6 +69,10 @@ impl History {
                 None => None,
             };
             let Some(packet) = packet else { continue };
+            let (arrived, lost) = &mut self.fates;
+            *arrived += u64::from(arrival.is_some());
+            // It counted as lost before, unless nothing was known of it.
+            *lost = if is_outstanding { *lost + u64::from(arrival.is_none()) } else { *lost - 1 };
             if arrival.is_none() {
                 self.lost.push_back(packet);
                 if self.lost.len() > LOST {

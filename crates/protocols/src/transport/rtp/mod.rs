@@ -1,6 +1,7 @@
 //! Media over RTP (RFC 3550) and UDP, at the rate that a congestion control of media allows.
 //!
-//! The [`Sender`] cuts nothing: each write of the application becomes one packet. What is written between two calls of
+//! The [`Sender`] cuts nothing: each write of the application becomes one packet, whose header says what the application does of the
+//! media (a [`Label`]), or what suits video otherwise. What is written between two calls of
 //! [`Sender::poll_output`] is one frame, and the last packet of a frame has the marker. Packets wait for pacer and window of the
 //! [congestion control](super::media::MediaCongestionControl), whose target rate the application is told. The [`Receiver`] hands
 //! out what arrives at once, and reports arrivals in one of two [formats](Format). Control packets share the port of the media (RFC
@@ -109,6 +110,17 @@ impl Format {
             Self::Twcc => 20,
         }
     }
+}
+
+/// What the header of a packet says of its media, where the application knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The marker bit, with the meaning of the payload's profile.
+    pub marker: bool,
+    /// The payload type, of 7 bits.
+    pub payload_type: u8,
+    /// When the media was sampled, by the clock of the payload type.
+    pub timestamp: u32,
 }
 
 /// One UDP datagram of a session.

@@ -54,17 +54,31 @@ impl Receiver {
     /// What is wrong with the header.
     pub fn handle_packet(&mut self, header: &[u8], data: u32, ecn: Ecn, now: Instant) -> Result<bool, ParseError> {
         let packet = rtp::Packet::new_checked(header)?;
+        Ok(self.handle_view(packet, data, header.len() as u64 + u64::from(data), ecn, now))
+    }
+
+    /// The same with all bytes of a packet.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the header.
+    pub fn handle_octets(&mut self, octets: &[u8], ecn: Ecn, now: Instant) -> Result<bool, ParseError> {
+        let packet = rtp::Packet::new_checked(octets)?;
+        Ok(self.handle_view(packet, packet.payload().len() as u32, octets.len() as u64, ecn, now))
+    }
+
+    fn handle_view(&mut self, packet: rtp::Packet<&[u8]>, data: u32, size: u64, ecn: Ecn, now: Instant) -> bool {
         let near = self.arrivals.newest().unwrap_or(1 << 16);
-        let Some(number) = number(self.config.format, &packet) else { return Ok(data > 0) };
+        let Some(number) = number(self.config.format, &packet) else { return data > 0 };
         if !self.arrivals.insert(unwrap(number.into(), 16, near), Received { time: now, ecn }) {
-            return Ok(false);
+            return false;
         }
-        self.received.0 += header.len() as u64 + u64::from(data);
+        self.received.0 += size;
         self.received.1.get_or_insert(now);
         let is_enough = packet.marker() || self.arrivals.unreported() >= PACKETS;
         let due = if self.config.schedule == Schedule::Frames && is_enough { now } else { now + self.interval };
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
-        Ok(data > 0)
+        data > 0
     }
 
     /// When the next report is due.

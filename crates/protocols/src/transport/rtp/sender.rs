@@ -7,9 +7,9 @@ use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtp::{self, Contributors, Extension, Repr, extension};
 
 use super::history::History;
-use super::{Config, Format, Packet, Payload, clock, report, unwrap};
+use super::{Config, Format, Label, Packet, Payload, clock, report, unwrap};
 use crate::time::{Duration, Instant};
-use crate::transport::media::{Feedback, Frame, MediaCongestionControl, PathReport, Probe};
+use crate::transport::media::{Feedback, Frame, MediaCongestionControl, PacketResult, PathReport, Probe};
 
 /// UDP and IP.
 const BELOW_RTP: u32 = 8 + 20;
@@ -36,6 +36,12 @@ pub struct Sender {
     probe: Option<Burst>,
     /// When the pacer lets the next packet leave.
     departure: Instant,
+    /// By how much a departure may be late without delaying those after it.
+    slack: Duration,
+    /// How long a packet may wait for the pacer.
+    patience: Duration,
+    /// What the last packet with media said of it.
+    label: Option<Label>,
     history: History,
     /// The newest time of the receiver's clock that was heard.
     heard: Instant,
@@ -53,6 +59,14 @@ pub struct Statistics {
     pub packets: u64,
     /// Packets with data that waited too long for the pacer.
     pub discarded: u64,
+    /// Packets that reports showed, padding included.
+    pub arrived: u64,
+    /// Packets that reports left out, without those that a later report showed.
+    pub lost: u64,
+    /// Packets that arrived with Congestion Experienced in their ECN field.
+    pub marked: u64,
+    /// Reports that were about this session.
+    pub reports: u64,
 }
 
 /// What a sender wants done.
@@ -73,6 +87,8 @@ pub enum Output {
 struct Waiting {
     payload: Payload,
     since: Instant,
+    /// `None`: the packet is of the dynamic type, sampled when it was written, and marked at the end of a frame.
+    label: Option<Label>,
     ends_frame: bool,
 }
 
@@ -95,6 +111,9 @@ impl Sender {
             frame: None,
             probe: None,
             departure: Instant::START,
+            slack: Duration::ZERO,
+            patience: WAIT,
+            label: None,
             history: History::default(),
             heard: Instant::START,
             rtt: None,
@@ -102,6 +121,18 @@ impl Sender {
             is_full: false,
             statistics: Statistics::default(),
         }
+    }
+
+    /// The same with a pacer that makes up for departures that are up to `slack` late, as on a host that wakes up late.
+    #[must_use]
+    pub fn with_slack(self, slack: Duration) -> Self {
+        Self { slack, ..self }
+    }
+
+    /// The same with packets that wait for the pacer for up to `patience`, instead of 2 s.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Whether the pacer would take a packet at once or soon, for applications that wait for that. If not, [`Output::Writable`] follows.
@@ -112,10 +143,19 @@ impl Sender {
 
     /// The application writes a unit at `now`, which will be one packet.
     pub fn handle_write(&mut self, payload: Payload, now: Instant) {
+        self.write(payload, None, now);
+    }
+
+    /// The same for media whose header is known.
+    pub fn handle_media(&mut self, payload: Payload, label: Label, now: Instant) {
+        self.write(payload, Some(label), now);
+    }
+
+    fn write(&mut self, payload: Payload, label: Option<Label>, now: Instant) {
         let queue_delay = self.queue.front().map_or(Duration::ZERO, |packet| now.saturating_since(packet.since));
         self.frame.get_or_insert(Frame { size: 0, now, queued: self.queued, queue_delay }).size += payload.len;
         self.queued += u64::from(payload.len);
-        self.queue.push_back(Waiting { payload, since: now, ends_frame: false });
+        self.queue.push_back(Waiting { payload, since: now, label, ends_frame: false });
     }
 
     /// A report of the receiver arrives at `now`.
@@ -139,6 +179,9 @@ impl Sender {
             Some(now.saturating_since(newest.packet.sent).saturating_sub(held))
         });
         self.rtt = rtt.or(self.rtt);
+        self.statistics.reports += 1;
+        let is_marked = |result: &&PacketResult| result.arrival.is_some_and(|arrival| arrival.ecn == Ecn::Ce);
+        self.statistics.marked += packets.iter().filter(is_marked).count() as u64;
         if !packets.is_empty() {
             let in_flight = self.history.in_flight();
             self.control.on_feedback(&Feedback { now, packets: &packets, rtt, in_flight });
@@ -155,7 +198,7 @@ impl Sender {
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called, and then [`poll_output`](Self::poll_output).
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let expiry = self.queue.front().map(|packet| packet.since + WAIT);
+        let expiry = self.queue.front().map(|packet| packet.since.saturating_add(self.patience));
         let wants = self.probe.is_some() || self.queue.front().is_some_and(|packet| self.fits(packet.payload.len));
         let departure = wants.then_some(self.departure);
         [self.control.poll_timeout(), expiry, departure].into_iter().flatten().min()
@@ -168,7 +211,7 @@ impl Sender {
         if self.told_rate.replace(rate) != Some(rate) {
             return Some(Output::TargetRate(rate));
         }
-        if self.queue.front().is_some_and(|packet| packet.since + WAIT <= now)
+        if self.queue.front().is_some_and(|packet| packet.since.saturating_add(self.patience) <= now)
             && let Some(packet) = self.queue.pop_front()
         {
             self.queued -= u64::from(packet.payload.len);
@@ -198,6 +241,11 @@ impl Sender {
         self.control.target_rate()
     }
 
+    /// The ECN field with which packets leave.
+    pub fn ecn(&self) -> Ecn {
+        self.control.ecn()
+    }
+
     /// What TFRC and ADTFRC know of the path; `None` of other congestion controls.
     pub fn path(&self) -> Option<PathReport<'_>> {
         self.control.path()
@@ -210,7 +258,8 @@ impl Sender {
 
     /// What has happened so far.
     pub fn statistics(&self) -> Statistics {
-        self.statistics
+        let (arrived, lost) = self.history.fates();
+        Statistics { arrived, lost, ..self.statistics }
     }
 
     /// Units that wait for the pacer.
@@ -245,14 +294,16 @@ impl Sender {
         let size = self.size(data + u32::from(padding));
         let probe = self.probe.map(|burst| burst.probe);
         let header = self.header(packet, padding, now);
+        self.label = packet.and_then(|packet| packet.label).or(self.label);
         let sent = self.history.on_sent(size, probe.map(|probe| probe.id), now);
         self.control.on_sent(&sent);
         self.statistics.packets += u64::from(packet.is_some());
         self.queued -= u64::from(data);
         if let Some(rate) = probe.map(|probe| probe.rate).or_else(|| self.control.pacing_rate()) {
             let nanos = u128::from(size) * 8 * SECOND / u128::from(rate.max(1));
-            // A pacer that waited does not catch up.
-            self.departure = now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+            // A pacer that waited catches up with what it was late by, within its slack.
+            let (from, earliest) = (self.departure.min(now), now - self.slack.min(now - Instant::START));
+            self.departure = from.max(earliest) + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
         }
         self.probe = self.probe.take().and_then(|burst| {
             let burst = Burst { packets: burst.packets + 1, bytes: burst.bytes + size, ..burst };
@@ -266,11 +317,18 @@ impl Sender {
     fn header(&self, packet: Option<Waiting>, padding: u8, now: Instant) -> Vec<u8> {
         let number = self.history.next();
         let words = extension::transport_wide(number as u16);
-        let repr = Repr {
+        // Padding looks like the media before it, so that a peer does not take it for other media.
+        let label = packet.map_or(self.label.map(|label| Label { marker: false, ..label }), |packet| packet.label);
+        let label = label.unwrap_or_else(|| Label {
             marker: packet.is_some_and(|packet| packet.ends_frame),
             payload_type: PAYLOAD_TYPE,
-            sequence: self.config.first_sequence.wrapping_add(number as u16),
             timestamp: clock::timestamp(packet.map_or(now, |packet| packet.since)),
+        });
+        let repr = Repr {
+            marker: label.marker,
+            payload_type: label.payload_type,
+            sequence: self.config.first_sequence.wrapping_add(number as u16),
+            timestamp: label.timestamp,
             source: self.config.source,
             contributors: Contributors::NONE,
             extension: (self.config.format == Format::Twcc)

@@ -4,7 +4,7 @@ use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtcp::{self, ccfb, twcc};
 use hopcast_wire::rtp::Packet as Rtp;
 
-use super::super::{Config, Format, Output, Packet, Receiver, Schedule, Sender, unwrap};
+use super::super::{Config, Format, Label, Output, Packet, Receiver, Schedule, Sender, unwrap};
 use crate::time::{Duration, Instant};
 use crate::transport::Payload;
 use crate::transport::media::{Arrival, Feedback, Frame, MediaCongestionControl, Probe, SentPacket};
@@ -187,6 +187,74 @@ fn what_waits_too_long_is_thrown_away() {
     assert_eq!(sender.statistics().discarded, 1);
 }
 
+/// What the application says of its media is in the header, and padding looks like the media before it.
+#[test]
+fn labelled_media_keeps_its_type_time_and_marker() {
+    let probe = Probe { id: 3, rate: 1_000_000_000, packets: 3, bytes: 100 };
+    let (mut sender, heard) = session(twcc(), Script { probe: Some(probe), ..Script::default() });
+    for (unit, marker) in [(0, true), (1, false)] {
+        let label = Label { marker, payload_type: 33, timestamp: 7 + unit as u32 };
+        sender.handle_media(Payload { unit, len: 1000 }, label, at(5));
+    }
+    let mut left = packets(&mut sender, at(5));
+    (6..8).for_each(|millis| left.extend(packets(&mut sender, at(millis))));
+    let views: Vec<_> = left.iter().map(|packet| Rtp::new_checked(&packet.header[..]).unwrap()).collect();
+    let seen: Vec<_> = views.iter().map(|view| (view.payload_type(), view.timestamp(), view.marker())).collect();
+    assert_eq!(seen, [(33, 7, true), (33, 8, false), (33, 8, false)]);
+    assert_eq!((left[2].payload.len, views[2].padding_len()), (0, 255));
+    assert_eq!(heard.lock().unwrap().frames.len(), 1, "what is written at one instant is a frame");
+}
+
+/// A host that wakes up 3 ms late makes up for 2 ms of it.
+#[test]
+fn a_pacer_with_slack_makes_up_for_late_departures() {
+    let script = Script { pacing: Some(832_000), ..Script::default() };
+    let (sender, _) = session(Config::default(), script);
+    let mut sender = sender.with_slack(ms(2));
+    write(&mut sender, 0..4, at(0));
+    assert_eq!((packets(&mut sender, at(0)).len(), sender.poll_timeout()), (1, Some(at(10))));
+    assert_eq!((packets(&mut sender, at(11)).len(), sender.poll_timeout()), (1, Some(at(20))));
+    assert_eq!((packets(&mut sender, at(23)).len(), sender.poll_timeout()), (1, Some(at(31))));
+    // What comes after a pause leaves at once, and the next 8 ms later.
+    assert_eq!(packets(&mut sender, at(31)).len(), 1);
+    write(&mut sender, 4..6, at(100));
+    assert_eq!((packets(&mut sender, at(100)).len(), sender.poll_timeout()), (1, Some(at(108))));
+}
+
+#[test]
+fn patience_is_what_the_application_says() {
+    let (sender, _) = session(Config::default(), Script { window: Some(0), ..Script::default() });
+    let mut sender = sender.with_patience(ms(300));
+    write(&mut sender, 0..1, at(0));
+    assert_eq!(sender.poll_timeout(), Some(at(300)));
+    assert!(packets(&mut sender, at(299)).is_empty());
+    assert_eq!(sender.poll_output(at(300)), Some(Output::Lost(0)));
+    let (sender, _) = session(Config::default(), Script { window: Some(0), ..Script::default() });
+    let mut sender = sender.with_patience(Duration::from_nanos(u64::MAX));
+    write(&mut sender, 0..1, at(1));
+    assert!(packets(&mut sender, at(1_000_000)).is_empty());
+}
+
+/// All bytes of a packet tell the same as its header and the length of its data.
+#[test]
+fn a_receiver_reads_whole_packets() {
+    for format in [Format::Ccfb, Format::Twcc] {
+        let config = Config { format, ..twcc() };
+        let (mut sender, _) = session(config, Script::default());
+        write(&mut sender, 0..3, at(0));
+        let [mut one, mut other] = [Receiver::new(config), Receiver::new(config)];
+        for packet in packets(&mut sender, at(0)) {
+            let octets = [&packet.header[..], &[0x47; 1000]].concat();
+            assert_eq!(one.handle_octets(&octets, Ecn::Ce, at(20)), Ok(true));
+            assert_eq!(one.handle_octets(&octets, Ecn::Ce, at(20)), Ok(false), "a repetition");
+            assert_eq!(other.handle_packet(&packet.header, 1000, Ecn::Ce, at(20)), Ok(true));
+        }
+        assert!(one.handle_octets(&[0; 11], Ecn::Ce, at(20)).is_err());
+        let report = one.poll_report(at(120));
+        assert!(report.is_some() && report == other.poll_report(at(120)));
+    }
+}
+
 /// Padding of 255 bytes fills a probe of three packets and 1500 bytes for which there is one packet of media.
 #[test]
 fn a_probe_is_filled_with_padding() {
@@ -245,6 +313,9 @@ fn reports_tell_losses_marks_and_times() {
             let expected = if format == Format::Ccfb { 0.051 } else { 0.140 };
             assert!((heard.rtts[0].unwrap().as_secs_f64() - expected).abs() < 0.001);
         }
+        let marked = u64::from(format == Format::Ccfb);
+        let told = sender.statistics();
+        assert_eq!((told.reports, told.arrived, told.lost, told.marked), (1, 3, 1, marked));
         // The lost one was late.
         assert_eq!(receiver.handle_packet(&left[2].header, 1000, Ecn::Ect1, at(130)), Ok(true));
         let report = receiver.poll_report(at(230)).unwrap();
@@ -252,6 +323,8 @@ fn reports_tell_losses_marks_and_times() {
         let heard = heard.lock().unwrap();
         assert_eq!(heard.fates.len(), 5);
         assert!(heard.fates[4].0 == 2 && heard.fates[4].1.is_some());
+        let told = sender.statistics();
+        assert_eq!((told.reports, told.arrived, told.lost, told.marked), (2, 4, 0, marked));
     }
 }
 
