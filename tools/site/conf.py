@@ -109,8 +109,15 @@ def only_class(
     return make_refnode(app.builder, reference["refdoc"], entry.docname, entry.node_id, content, homes[0])
 
 
+def without_aliases(app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]) -> None:
+    """Remove what Python says of a field of a named tuple that has no docstring."""
+    if lines and lines[0].startswith("Alias for field number"):
+        lines.clear()
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", link_and_order)
+    app.connect("autodoc-process-docstring", without_aliases)
     app.connect("doctree-read", exact)
     app.connect("missing-reference", only_class)
