@@ -135,15 +135,15 @@ class Hopcast:
         )
 
 
-def cell_scenario(stations: int, directory: Path) -> Path:
-    """Write `cell.toml` for this many stations: the file itself has one, and a flow has one source."""
-    text = (HERE / "cell.toml").read_text(encoding="utf-8")
+def cell_scenario(program: str, stations: int, directory: Path) -> Path:
+    """Write `cell.toml` or `ht_cell.toml` for this many stations: the file itself has one, and a flow has one source."""
+    text = (HERE / f"{program}.toml").read_text(encoding="utf-8")
     station = text.index("count = 1")
     text = f"{text[:station]}count = {stations}{text[station + len('count = 1') :]}"
     flow = text[text.index("[[flows]]") :]
     for i in range(1, stations):
         text += "\n" + flow.replace('"f0"', f'"f{i}"').replace('"s0"', f'"s{i}"')
-    path = directory / f"cell-{stations}.toml"
+    path = directory / f"{program}-{stations}.toml"
     # Whole at any moment: several runs may want it at once.
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=directory, delete=False) as file:
         file.write(text)

@@ -1,7 +1,8 @@
-// An 802.11a cell: senders evenly around one sink, their queues never empty. What the cells under DCF and EDCA have in
-// common.
+// A cell, of 802.11a unless it is given other radios: senders evenly around one sink, their queues never empty. What the
+// cells have in common.
 #pragma once
 
+#include "ht_radio.h"
 #include "report.h"
 
 #include "ns3/internet-module.h"
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace peers
@@ -27,6 +29,7 @@ struct CellOptions
     uint32_t seed = 1;                        ///< Run number of the random streams.
     std::string dataMode = "OfdmRate54Mbps";  ///< Rate of data frames.
     std::string basicMode = "OfdmRate24Mbps"; ///< Highest rate of ACK frames.
+    std::optional<HtOptions> ht;              ///< Radios of 802.11n, ac or ax; `dataMode` is theirs then.
 
     /// Enters the options in a command line.
     void AddTo(ns3::CommandLine& line)
@@ -193,7 +196,8 @@ class Cell
         // 802.11-1999, 9.2.4: attempts at frames up to the RTS threshold and above it.
         Config::SetDefault("ns3::WifiRemoteStationManager::MaxSsrc", UintegerValue(7));
         Config::SetDefault("ns3::WifiRemoteStationManager::MaxSlrc", UintegerValue(4));
-        Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize("50p")));
+        const std::string queue = std::to_string(m_options.ht ? m_options.ht->queue : 50) + "p";
+        Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(queue)));
         // The default drops what has waited for half a second.
         Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000000)));
 
@@ -202,11 +206,15 @@ class Cell
         channel.AddPropagationLoss("ns3::LogDistancePropagationLossModel");
         YansWifiPhyHelper phy;
         phy.SetChannel(channel.Create());
+        if (m_options.ht)
+        {
+            m_options.ht->SetPhy(phy);
+        }
         WifiHelper wifi;
-        wifi.SetStandard(WIFI_STANDARD_80211a);
+        wifi.SetStandard(m_options.ht ? m_options.ht->Standard() : WIFI_STANDARD_80211a);
         wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
                                      "DataMode",
-                                     StringValue(m_options.dataMode),
+                                     StringValue(m_options.ht ? m_options.ht->DataMode() : m_options.dataMode),
                                      "ControlMode",
                                      StringValue(m_options.basicMode));
         m_devices = wifi.Install(phy, mac, m_nodes);
@@ -216,6 +224,10 @@ class Cell
             // Without it the only basic rate is 6 Mb/s, and so is that of every ACK.
             auto device = DynamicCast<WifiNetDevice>(m_devices.Get(i));
             device->GetRemoteStationManager()->AddBasicMode(WifiMode(m_options.basicMode));
+            if (m_options.ht)
+            {
+                m_options.ht->Configure(device);
+            }
         }
         m_frames.Watch(m_devices);
     }

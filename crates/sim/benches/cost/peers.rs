@@ -2,7 +2,7 @@
 
 use hopcast_sim::scenario::{Scenario, Source};
 
-/// `string`, `grid`, `house`, or `cell-` and a number of stations; `settings` as of `--set`. With `-sinr` behind it, frames are
+/// `string`, `grid`, `house`, `vht-string`, or `cell-` or `he-` and a number of stations; `settings` as of `--set`. With `-sinr` behind it, frames are
 /// received by signal to interference and noise, whatever the file says.
 pub(crate) fn scenario(name: &str, settings: &[&str]) -> Scenario {
     let by_sinr = name.strip_suffix("-sinr");
@@ -18,16 +18,20 @@ pub(crate) fn text(name: &str) -> String {
         "string" => include_str!("../../../../benches/peers/string.toml").into(),
         "house" => include_str!("../../../../benches/peers/house.toml").into(),
         "grid" => include_str!("../../../../benches/peers/grid.toml").into(),
+        "vht-string" => include_str!("../../../../benches/peers/ht_string.toml").into(),
         _ => {
-            let stations = name.strip_prefix("cell-").and_then(|count| count.parse().ok());
-            cell(stations.unwrap_or_else(|| panic!("{name} is no scenario of benches/peers")))
+            let of = |prefix| name.strip_prefix(prefix).and_then(|count| count.parse().ok());
+            match (of("cell-"), of("he-")) {
+                (Some(stations), _) => cell(include_str!("../../../../benches/peers/cell.toml"), stations),
+                (_, Some(stations)) => cell(include_str!("../../../../benches/peers/ht_cell.toml"), stations),
+                (None, None) => panic!("{name} is no scenario of benches/peers"),
+            }
         }
     }
 }
 
 /// The file has one station with one flow: a cell of more has as many of both.
-fn cell(stations: usize) -> String {
-    let text = include_str!("../../../../benches/peers/cell.toml");
+fn cell(text: &str, stations: usize) -> String {
     let flow = &text[text.find("[[flows]]").expect("the cell has a flow")..];
     let mut cell = text.replace("count = 1", &format!("count = {stations}"));
     for station in 1..stations {

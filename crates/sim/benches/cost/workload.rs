@@ -30,6 +30,8 @@ pub(crate) const ALL: &[Workload] = &[
     Workload { name: "cell-50", warm: 2, timed: 10, counted: 1 },
     Workload { name: "grid", warm: 20, timed: 100, counted: 10 },
     Workload { name: "house", warm: 30, timed: 200, counted: 10 },
+    Workload { name: "he-20", warm: 1, timed: 20, counted: 1 },
+    Workload { name: "vht-string", warm: 2, timed: 100, counted: 4 },
 ];
 
 /// Nodes that move, few and many.
