@@ -51,9 +51,9 @@ fn lines(path: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-/// What a sender and a receiver told of 30 s over the wire; `None` where the machine was too busy.
-fn call(bench: &Bench, send: &str) -> Option<[Vec<Value>; 2]> {
-    let scenario = bench.file("wire.toml", WIRE);
+/// What a sender and a receiver told of 30 s over this wire; `None` where the machine was too busy.
+fn call(bench: &Bench, wire: &str, send: &str) -> Option<[Vec<Value>; 2]> {
+    let scenario = bench.file("wire.toml", wire);
     let media = bench.file("film.ts", "");
     fs::write(&media, film(52_000)).expect("there is room");
     let [sent, received] = ["sent.json", "received.json"].map(|name| bench.path(name));
@@ -77,7 +77,7 @@ fn call(bench: &Bench, send: &str) -> Option<[Vec<Value>; 2]> {
 fn each_congestion_control_fills_a_wire_as_in_the_simulator() {
     let Some(bench) = Bench::new("stream-rtp", &["timeout"]) else { return };
     for (control, goodput, delay) in SIMULATED {
-        let Some([sent, received]) = call(&bench, &format!("--congestion {control} --max-rate 2.5Mb/s")) else {
+        let Some([sent, received]) = call(&bench, WIRE, &format!("--congestion {control} --max-rate 2.5Mb/s")) else {
             return;
         };
         let end = received.last().expect("a line");
@@ -94,4 +94,28 @@ fn each_congestion_control_fills_a_wire_as_in_the_simulator() {
         assert!(rtt <= 1.5 * (delay + 0.025) + held, "{control}: {rtt} s");
         assert!(share <= 0.01 || control.ends_with("tfrc"), "{control}: {share}");
     }
+}
+
+/// A queue that marks what has waited for 10 ms. Lines, set before the first run: marks are told, nothing is lost, and the mean round
+/// trip is less than without marks.
+#[test]
+#[ignore = "slow"]
+fn marks_of_a_queue_reach_scream_and_shorten_its_round_trip() {
+    let Some(bench) = Bench::new("stream-ecn", &["timeout"]) else { return };
+    let marking =
+        WIRE.replace("packets = 100", "packets = 100, discipline = \"drop-tail\", ecn = true, target = \"10 ms\"");
+    assert_ne!(marking, WIRE);
+    let mut rtts = Vec::new();
+    for options in ["", "--ecn"] {
+        let send = format!("--congestion scream --max-rate 2.5Mb/s {options}");
+        let Some([sent, _]) = call(&bench, &marking, &send) else { return };
+        let line = sent.last().expect("a line");
+        let (marked, lost) = (line["packets_marked"].as_u64(), line["packets_lost"].as_u64());
+        let measured: Vec<f64> = sent.iter().filter_map(|line| line["rtt_s"].as_f64()).collect();
+        let rtt = measured.iter().sum::<f64>() / measured.len() as f64;
+        println!("{options:?}: mean round trip {:.0} ms, {marked:?} marked, {lost:?} lost", 1e3 * rtt);
+        assert_eq!((marked > Some(0), lost), (!options.is_empty(), Some(0)), "{line}");
+        rtts.push(rtt);
+    }
+    assert!(rtts[1] < rtts[0], "{rtts:?}");
 }
