@@ -1,11 +1,21 @@
-//! Reports of arrivals in both formats: what is read is written so that it reads the same.
+//! Reports of arrivals in both formats, alone and in compounds: what is read is written so that it reads the same.
 
 #![no_main]
 
-use hopcast_wire::rtcp::{ccfb, twcc};
+use hopcast_wire::rtcp::{ccfb, packets, twcc};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|octets: &[u8]| {
+    check(octets);
+    let mut length = 0;
+    for packet in packets(octets) {
+        length += packet.len();
+        check(packet);
+    }
+    assert!(length <= octets.len());
+});
+
+fn check(octets: &[u8]) {
     if let Ok(feedback) = ccfb::Feedback::parse(octets) {
         let mut emitted = vec![0xee; feedback.buffer_len()];
         feedback.emit(&mut emitted);
@@ -16,4 +26,4 @@ fuzz_target!(|octets: &[u8]| {
         feedback.emit(&mut emitted);
         assert_eq!(twcc::Feedback::parse(&emitted), Ok(feedback));
     }
-});
+}

@@ -537,6 +537,10 @@ impl Driver {
 
     /// The network refuses: it is told once, and may pass.
     fn complain(&mut self, error: &io::Error) {
+        if self.sender.is_over() {
+            // Without a connection, the receiver may be gone at the first of several goodbyes.
+            return;
+        }
         if self.complaint.replace(error.kind()) != Some(error.kind()) {
             self.display.warn(&format!("{}: {}; trying again", self.peer, cause(error)));
         }

@@ -508,8 +508,8 @@ impl Sender {
         report
     }
 
-    /// Whether all media of a session has left.
-    fn is_over(&self) -> bool {
+    /// Whether all media has left.
+    pub(super) fn is_over(&self) -> bool {
         self.ended && self.units.is_empty()
     }
 

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use hopcast_sim::run::Simulation;
+use hopcast_sim::scenario::{Scenario, Source};
 use serde_json::Value;
 
 use super::{Bench, emulate, kept_up, run};
@@ -118,4 +120,115 @@ fn marks_of_a_queue_reach_scream_and_shorten_its_round_trip() {
         rtts.push(rtt);
     }
     assert!(rtts[1] < rtts[0], "{rtts:?}");
+}
+
+/// A call over two hops of 802.11ax, with a download next to it from 5 s on. Relays have the fair queues of Linux. Between real hosts
+/// the flows are left out.
+const HOPS: &str = r#"
+    duration = "34 s"
+    [radio]
+    standard = "802.11ax"
+    band = "5 GHz"
+    channel = { number = 36, width = "20 MHz" }
+    data_rate = "mcs 1"
+    propagation = { model = "range", receive = "120 m", carrier_sense = "250 m" }
+    queue = { discipline = "mac80211" }
+    aggregation = { ampdu = "off" }
+    [[nodes]]
+    name = "box"
+    real = true
+    placement = { shape = "points", at = [["0 m", "0 m"]] }
+    [[nodes]]
+    name = "relay"
+    placement = { shape = "points", at = [["100 m", "0 m"]] }
+    [[nodes]]
+    name = "screen"
+    real = true
+    placement = { shape = "points", at = [["200 m", "0 m"]] }
+    [[flows]]
+    name = "call"
+    from = "box"
+    to = "screen"
+    start = "1 s"
+    stop = "31 s"
+    transport = { protocol = "rtp", congestion = "CONTROL" }
+    application = { kind = "codec", model = "steady", max_rate = "2.5 Mb/s" }
+    [[flows]]
+    name = "download"
+    from = "box"
+    to = "screen"
+    start = "6 s"
+    stop = "31 s"
+    transport = { protocol = "tcp", variant = "cubic" }
+    application = { kind = "bulk" }
+"#;
+
+/// Goodput in Mb/s and mean delay in s of the call in ten simulated runs, ascending.
+fn ten_runs(text: &str) -> [Vec<f64>; 2] {
+    let source = Source { text: text.into(), name: "hops.toml".into(), ..Source::default() };
+    let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
+    let run = |seed| {
+        let mut simulation = Simulation::new(&scenario, seed).expect("the line reaches everyone");
+        simulation.run_until(simulation.end());
+        let call = simulation.flows().iter().next().expect("there is a call");
+        let summary = call.summary(simulation.end());
+        (summary.goodput_bps * 1e-6, summary.delay_mean_s.expect("some arrived"))
+    };
+    let (mut goodputs, mut delays): (Vec<f64>, Vec<f64>) = (1..=10).map(run).unzip();
+    [&mut goodputs, &mut delays].into_iter().for_each(|values| values.sort_by(f64::total_cmp));
+    [goodputs, delays]
+}
+
+/// Lines, set before the first run: the live call gets between three quarters of the least of ten simulated runs and five quarters
+/// of the greatest; its mean round trip is at most three times the greatest simulated delay, and what a report is held back.
+#[test]
+#[ignore = "slow"]
+fn a_call_over_two_hops_next_to_a_download_gets_what_the_simulator_says() {
+    let Some(bench) = Bench::new("stream-hops", &["timeout", "iperf3"]) else { return };
+    let media = bench.file("film.ts", "");
+    fs::write(&media, film(52_000)).expect("there is room");
+    let [sent, received, download] = ["sent.json", "received.json", "iperf.json"].map(|name| bench.path(name));
+    let program = env!("CARGO_BIN_EXE_hopcast-live");
+    for control in ["gcc", "scream", "nada", "adtfrc"] {
+        let text = HOPS.replace("CONTROL", control);
+        let [goodputs, delays] = ten_runs(&text);
+        let scenario = bench.file("hops.toml", &text);
+        let receiver = format!(
+            "timeout -s INT 32 {program} stream receive --variant rtp --listen 10.0.0.3 --output /dev/null --json > {received}; true"
+        );
+        let sender = format!(
+            "sleep 1; timeout -s INT 30 {program} stream send --to 10.0.0.3 --input {} --pace allowed --json --congestion {control} --max-rate 2.5Mb/s > {sent}; true",
+            media.display()
+        );
+        let client = format!("sleep 6; iperf3 -c 10.0.0.3 -J -t 25 -C cubic > {download}; true");
+        let server = "timeout 33 iperf3 -s -1 > /dev/null; true";
+        let programs = [
+            "--exec", "screen", &receiver, "--exec", "box", &sender, "--exec", "screen", server, "--exec", "box",
+            &client,
+        ];
+        let output = run(emulate(&scenario, &programs).arg("--json"));
+        if !kept_up(&output) {
+            return;
+        }
+        let (sent, received) = (lines(&sent), lines(&received));
+        let bytes = received.last().expect("a line")["octets_delivered"].as_f64().expect("a number");
+        let rate = 8e-6 * bytes / 30.0;
+        let rtts: Vec<f64> = sent.iter().filter_map(|line| line["rtt_s"].as_f64()).collect();
+        let rtt = rtts.iter().sum::<f64>() / rtts.len() as f64;
+        let lost = &sent.last().expect("a line")["packets_lost"];
+        let iperf: Value = serde_json::from_str(&fs::read_to_string(&download).expect("it was written")).expect("JSON");
+        let other = iperf["end"]["sum_received"]["bits_per_second"].as_f64().unwrap_or_default() * 1e-6;
+        println!(
+            "{control}: {rate:.2} Mb/s, mean round trip {:.0} ms, {lost} lost, download {other:.2} Mb/s; \
+             simulated {:.2} to {:.2} Mb/s, mean delay {:.0} to {:.0} ms",
+            1e3 * rtt,
+            goodputs[0],
+            goodputs[9],
+            1e3 * delays[0],
+            1e3 * delays[9]
+        );
+        assert!((0.75 * goodputs[0]..=1.25 * goodputs[9]).contains(&rate), "{control}: {rate} Mb/s, {goodputs:?}");
+        let held = if control == "gcc" { HELD } else { BUSY };
+        assert!(rtt <= 3.0 * delays[9] + held, "{control}: {rtt} s, {delays:?}");
+    }
 }

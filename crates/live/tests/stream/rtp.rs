@@ -26,6 +26,38 @@ fn a_file_arrives_as_it_was_over_rtp_with_each_congestion_control() {
     assert!(!found.is_empty() && octets.ends_with(&found), "with a key: {} bytes", found.len());
 }
 
+#[test]
+fn rtp_of_an_encoder_keeps_its_payload_type_time_and_marker() {
+    let player = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    player.set_read_timeout(Some(Duration::from_secs(10))).expect("set");
+    let output = format!("rtp://{}", player.local_addr().expect("bound"));
+    let (receiver, address) = Program::receive(&["--output", &output, "--variant", "rtp"]);
+    let encoder = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let input = free_port();
+    let send = ["send", "--to", &address, "--input", &format!("rtp://{input}"), "--congestion", "nada"];
+    let sender = Program::start(&send);
+    pause(Duration::from_millis(300));
+    let mut buffer = [0; 2000];
+    let mut sequences = Vec::new();
+    for nth in 0..40_u8 {
+        // Three packets of a frame at 90 kHz, with a number that the session does not take over.
+        let marker = if nth % 3 == 2 { 0x80 } else { 0 };
+        let mut packet = vec![nth; 200];
+        packet[..12].copy_from_slice(&[0x80, marker | 96, 9, nth.wrapping_mul(7), 0, 0, nth / 3, 0, 1, 2, 3, 4]);
+        encoder.send_to(&packet, &input).expect("sent");
+        let len = player.recv(&mut buffer).expect("it arrives");
+        assert_eq!((&buffer[1], &buffer[4..8]), (&packet[1], &packet[4..8]), "packet {nth}");
+        assert_eq!(buffer[12..len], packet[12..]);
+        sequences.push(u16::from_be_bytes([buffer[2], buffer[3]]));
+    }
+    assert!(sequences.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1)), "{sequences:?}");
+    sender.signal(Signal::SIGINT);
+    let (status, text) = sender.end(LIMIT);
+    assert_eq!(status, Some(130), "{text}");
+    assert!(text.contains("40 packets sent, 0 dropped"), "{text}");
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+}
+
 /// ffmpeg, or a word on why not.
 fn has_ffmpeg() -> bool {
     let found = Command::new("ffmpeg").arg("-version").stdout(Stdio::null()).status().is_ok();
