@@ -14,7 +14,7 @@ from conftest import ROOT, Hopcast, environment
 from hopcast import _core
 
 EXAMPLES = ROOT / "examples"
-OF_SCRIPTS = {"film-over-hops"}
+OF_SCRIPTS = {"cloud-over-hops", "film-over-hops"}
 """Scenarios that a script runs."""
 KINDS = sorted({path.stem for path in EXAMPLES.glob("*.toml")} - OF_SCRIPTS)
 

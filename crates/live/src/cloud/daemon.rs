@@ -123,6 +123,15 @@ impl Daemon {
         if guard.is_none() {
             tracing::warn!("without a network key: anybody within reach can reserve airtime, and see who plays what");
         }
+        if options.link_rate.is_none() {
+            for interface in options.interfaces.iter().filter(|name| is_wireless(name)) {
+                tracing::warn!(
+                    interface,
+                    "packets of a pair may travel in one frame here, since 802.11n: if the rates in hopcast cloud status are too high, \
+                     state them with --link-rate"
+                );
+            }
+        }
         for clip in &clips {
             let offer = &clip.offer;
             let (name, rate_bps, length_s) = (&offer.name, offer.rate, f64::from(offer.length) / 1e3);
@@ -352,6 +361,11 @@ impl Daemon {
             senders: seals.map(|(_, senders)| senders),
         }
     }
+}
+
+/// Whether an interface is one of 802.11, as the kernel says (`net/wireless/sysfs.c`).
+fn is_wireless(name: &str) -> bool {
+    std::path::Path::new("/sys/class/net").join(name).join("phy80211").exists()
 }
 
 /// The socket on an interface.

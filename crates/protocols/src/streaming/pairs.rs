@@ -3,10 +3,13 @@
 //! A device sends two packets to a neighbour back to back. The link spreads them, and the neighbour tells the time between their
 //! arrivals: that of one packet on the link (Keshav, "A control-theoretic approach to flow control", SIGCOMM 1991). A pair is what a
 //! [`Profile`](super::profile::Profile) asks of a station dump: one packet, and the airtime that it took. Where other stations send
-//! between the two, the time is longer: the rate is what was left, and so too low rather than too high. A queue behind the link
-//! that brings them together again would make it too high.
+//! between the two, the time is longer: the rate is what was left, and so too low rather than too high.
+//!
+//! A busy receiver notes arrivals late, and so makes single times too short or too long by as much. Their mean stays right, while the
+//! mean of rates would not: so the time of a pair is the mean of the last [`MEAN_OF`]. A link that carries both packets in one frame (A-MPDU)
+//! can't be measured in this way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
 use hopcast_wire::cloud::Message;
@@ -18,6 +21,8 @@ use crate::time::{Duration, Instant};
 const MAX_PENDING: usize = 64;
 /// Most neighbours.
 const MAX_NEIGHBOURS: usize = 255;
+/// Pairs whose times are averaged: their mean has a quarter of the error of one.
+const MEAN_OF: usize = 16;
 /// A pair is answered within this time, or not at all.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The shortest time that counts: a clock's finer steps mean nothing.
@@ -28,7 +33,7 @@ const LEAST: Duration = Duration::from_micros(1);
 pub struct Pairs {
     next: u32,
     pending: BTreeMap<u32, (Ipv4Addr, Instant)>,
-    totals: BTreeMap<Ipv4Addr, LinkTotals>,
+    totals: BTreeMap<Ipv4Addr, (LinkTotals, VecDeque<Duration>)>,
     /// Of each neighbour, the first packet of a pair and when it came.
     first: BTreeMap<Ipv4Addr, (u32, Duration)>,
 }
@@ -68,11 +73,15 @@ impl Pairs {
         if self.totals.len() >= MAX_NEIGHBOURS && !self.totals.contains_key(&from) {
             return;
         }
-        let totals = self.totals.entry(from).or_default();
+        let (totals, times) = self.totals.entry(from).or_default();
+        times.push_back(Duration::from_nanos(time.into()));
+        let excess = times.len().saturating_sub(MEAN_OF);
+        times.drain(..excess);
+        let sum = times.iter().fold(Duration::ZERO, |sum, &time| sum + time);
         totals.octets += u64::from(length);
         totals.packets += 1;
         totals.attempts += 1;
-        totals.airtime += Duration::from_nanos(time.into()).max(LEAST);
+        totals.airtime += (sum / times.len() as u64).max(LEAST);
     }
 
     /// What is known of a neighbour is of no more use.
@@ -83,7 +92,7 @@ impl Pairs {
 
     /// The links, as a station dump tells them. The time of medium access is within the airtime.
     pub fn totals(&self) -> impl Iterator<Item = (Ipv4Addr, LinkTotals)> + '_ {
-        self.totals.iter().map(|(&neighbour, &totals)| (neighbour, totals))
+        self.totals.iter().map(|(&neighbour, &(totals, _))| (neighbour, totals))
     }
 }
 
@@ -120,6 +129,22 @@ mod tests {
         }
         let mean = profile.mean(Horizon::Second).expect("two windows are over");
         assert!((mean - 20e6).abs() < 1.0, "{mean}");
+    }
+
+    #[test]
+    fn arrivals_that_are_noted_late_cancel_out() {
+        let mut a = Pairs::default();
+        // Of each four pairs, one comes together, one far apart.
+        for (n, time) in [544_000, 0, 544_000, 1_088_000].into_iter().cycle().take(16).enumerate() {
+            let now = millis(1_000 * n as u64);
+            let [Message::Pair { number, .. }, _] = a.measure(B, now) else { panic!("a pair") };
+            a.handle_spacing(B, number, time, 1_360, now);
+        }
+        let before = a.totals().next().expect("the link").1;
+        let [Message::Pair { number, .. }, _] = a.measure(B, millis(20_000)) else { panic!("a pair") };
+        a.handle_spacing(B, number, 544_000, 1_360, millis(20_000));
+        let after = a.totals().next().expect("the link").1;
+        assert_eq!(after.airtime - before.airtime, Duration::from_micros(544));
     }
 
     #[test]
