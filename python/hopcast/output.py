@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import secrets
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,14 +17,16 @@ from hopcast.errors import OutputError, RunError
 
 
 @contextmanager
-def prepared(folder: str | os.PathLike[str], names: Iterable[str] = ()) -> Iterator[None]:
+def prepared(folder: str | os.PathLike[str], names: Iterable[str] = (), *, alone: bool = False) -> Iterator[None]:
     """Make the folder while it is in use, and check that it is writable.
 
     Raises `OutputError` if it is not, or if a folder has the name of one of the files `names`; nothing has run yet.
+    With `alone`, it also raises `OutputError` if another run that wants to be alone uses the folder.
     If the following step fails before it writes anything, the new folders are removed again.
     """
     path = os.fspath(folder)
     made = _missing(path)
+    lock: int | None = None
     try:
         try:
             if not path:
@@ -35,6 +38,8 @@ def prepared(folder: str | os.PathLike[str], names: Iterable[str] = ()) -> Itera
             problem = error.strerror if isinstance(error, OSError) else error
             number = error.errno if isinstance(error, OSError) else errno.EINVAL
             raise OutputError(number, f"can't write results there: {problem}", path or "''") from None
+        if alone:
+            lock = _lock(path)
         for name in names:
             if os.path.isdir(target := os.path.join(path, name)):
                 raise OutputError(errno.EISDIR, "can't be written: a folder is there", target)
@@ -44,6 +49,45 @@ def prepared(folder: str | os.PathLike[str], names: Iterable[str] = ()) -> Itera
             with suppress(OSError):
                 os.rmdir(empty)
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(path: str) -> int | None:
+    """Lock a folder, and return a descriptor whose end unlocks it: the kernel ends that of a killed process. `None` where
+    system or file system have no such locks. Raises `OutputError` if another process has the lock.
+    """
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        owner = _owner(descriptor)
+        os.close(descriptor)
+        who = "another process" if owner is None else f"process {owner}"
+        problem = f"{who} is writing results there; wait for it, or name another folder"
+        raise OutputError(errno.EWOULDBLOCK, problem, path) from None
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _owner(descriptor: int) -> int | None:
+    """The process that has locked a file, as Linux tells it."""
+    of = os.fstat(descriptor)
+    file = f"{os.major(of.st_dev):02x}:{os.minor(of.st_dev):02x}:{of.st_ino}"
+    with suppress(OSError), open("/proc/locks", encoding="ascii") as locks:
+        for line in locks:
+            match line.split():
+                case [_, "FLOCK", _, _, process, where, *_] if where == file:
+                    # A process of another namespace has no number here.
+                    return int(process) if int(process) > 0 else None
+    return None
 
 
 def _missing(path: str) -> list[str]:

@@ -43,7 +43,7 @@ def run(
     `series.parquet`, with `cloud` in the scenario `streams.parquet`, with `pcap` a capture for each node, and with `record` a recording for each seed
     (`open_recording`). It replaces those of an earlier run, removes the earlier run's other captures and recordings,
     and leaves other files alone. The result depends on none of `threads`, `out`, `pcap` and `record`.
-    Raises `OutputError` before anything runs if `out` can't be written, `RunError` if a run fails, and `Interrupted`
+    Raises `OutputError` before anything runs if `out` can't be written or another run writes there, `RunError` if a run fails, and `Interrupted`
     on Ctrl-C. The latter two carry the finished replications, which are also in `out`.
     """
     if replications < 1:
@@ -64,7 +64,7 @@ def run(
     from hopcast.output import prepared
 
     folder = os.fspath(out)
-    with prepared(folder):
+    with prepared(folder, alone=True):
         return _run(scenario, seeds, threads, folder, pcap, record, progress)
 
 

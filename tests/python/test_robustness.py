@@ -17,7 +17,7 @@ import polars
 import pytest
 
 import hopcast as package
-from conftest import APART, ROOT, TOML, Hopcast, command
+from conftest import APART, PATIENCE_S, ROOT, TOML, Hopcast, command
 
 RUN_FILES = ["flows.parquet", "nodes.parquet", "run.json", "series.parquet"]
 
@@ -294,6 +294,26 @@ def test_a_second_run_replaces_the_first_and_nothing_else(hopcast: Hopcast, file
     assert names(out) == sorted([*RUN_FILES, *kept])
     assert json.loads((out / "run.json").read_text())["provenance"]["seed"] == 4
     assert polars.read_parquet(out / "flows.parquet")["seed"].unique().to_list() == [4]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux who has a lock")
+def test_a_second_run_into_a_folder_in_use_is_refused(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = subprocess.Popen(command("run", file, "--replications", 100_000, "--out", out), stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + PATIENCE_S
+        while f" FLOCK  ADVISORY  WRITE {first.pid} " not in Path("/proc/locks").read_text(encoding="ascii"):
+            assert time.monotonic() < deadline, "the first run never takes its folder"
+            time.sleep(0.05)
+        done = hopcast("run", file, "--out", out)
+        problem = f"process {first.pid} is writing results there; wait for it, or name another folder"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"hopcast: {out}: {problem}\n")
+        assert hopcast("run", file, "--out", tmp_path / "other").returncode == 0
+    finally:
+        first.kill()
+        first.wait()
+    assert hopcast("run", file, "--out", out).returncode == 0, "a killed run leaves no lock behind"
+    assert names(out) == RUN_FILES
 
 
 @pytest.mark.parametrize("value", ["1e3", "-1", str(2**64), "9" * 5000])
