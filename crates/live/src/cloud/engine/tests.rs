@@ -85,7 +85,7 @@ impl Net {
         fs::write(&path, media).expect("there is room");
         let engines = (0..count).map(|node| {
             let offers = if node + 1 == count { vec![format!("{rate}={}", path.display())] } else { vec![] };
-            let clips = open_all(&offers).expect("it is there");
+            let clips = open_all(&offers, &|| false).expect("it is there");
             let options = Options { me: address(node), config: config(policy), link_rate: None, clips, seed: 1 };
             Some(Engine::new(options, sealed(node, 9), Instant::START))
         });
