@@ -48,7 +48,14 @@ pub(super) fn run(options: &Serve) -> Result<(), Failure> {
     let keys = keys.map_err(|error| Failure::Input(error.to_string()))?;
     let signals = listen_to_signals()?;
     let (server, players) = listen(options)?;
-    let clips = clips::open_all(&options.offer).map_err(Failure::Input)?;
+    if !options.offer.is_empty() {
+        tracing::info!("reads the clips");
+    }
+    let clips = clips::open_all(&options.offer, &|| signals.received().is_some());
+    let clips = clips.map_err(|wrong| match signals.received() {
+        Some(signal) => Failure::Interrupted { signal },
+        None => Failure::Input(wrong),
+    })?;
     let mut daemon = Daemon::start(options, keys.as_ref(), clips, signals)?;
     let done = daemon.work(server, players);
     tracing::info!("stopped");

@@ -17,6 +17,7 @@ use hopcast_protocols::streaming::delivery::PACKET;
 use hopcast_protocols::time::Duration;
 use hopcast_sim::io_error::cause;
 use hopcast_sim::scenario::nearest;
+use nix::fcntl::{FallocateFlags, fallocate};
 use nix::poll::{PollFd, PollFlags};
 use sha2::{Digest as _, Sha256};
 
@@ -38,6 +39,8 @@ const RETRY: Duration = Duration::from_secs(2);
 const LEAST_DIGITS: usize = 8;
 /// Bytes that are read or written at once.
 const CHUNK: usize = 1 << 16;
+/// Media that were written give their room in the spool back in pieces of this many bytes.
+const FREED: u64 = 1 << 20;
 /// The longest frame: a packet of media, or a record.
 const MAX_FRAME: usize = 1 << 16;
 /// What stands before the address of a player's port.
@@ -228,8 +231,13 @@ impl Spool {
         options.read(true).write(true).create_new(true);
         let draw = || getrandom::u64().map_err(|error| io::Error::other(error.to_string()));
         if let Target::File(path) = target {
-            if path.is_dir() {
-                return Err(io::Error::other("it is a folder"));
+            // What gets the name takes the place of what has it: of a device, say.
+            match fs::metadata(path) {
+                Ok(metadata) if metadata.is_dir() => return Err(io::Error::other("it is a folder")),
+                Ok(metadata) if !metadata.is_file() => {
+                    return Err(io::Error::other("it is no file; - and a pipe give the media to anything else"));
+                }
+                _ => {}
             }
             let name = path.file_name().ok_or_else(|| io::Error::other("it is no name of a file"))?;
             let mut part = std::ffi::OsString::from(".");
@@ -514,7 +522,7 @@ impl Writer {
         };
         let write = move || {
             let _ending = ending;
-            let mut written = 0;
+            let (mut written, mut freed) = (0, 0);
             let mut octets = vec![0; CHUNK];
             loop {
                 let upto = {
@@ -538,6 +546,10 @@ impl Writer {
                     None => io::stdout().lock().write_all(&octets[..count]).and_then(|()| io::stdout().flush())?,
                 }
                 written += count as u64;
+                if written - freed >= FREED {
+                    free(&spool, freed, written - freed);
+                    freed = written;
+                }
             }
         };
         let thread = std::thread::Builder::new().name("output".into()).spawn(write)?;
@@ -572,6 +584,14 @@ impl Writer {
     }
 }
 
+/// Gives the room of `count` bytes from `start` on back to the disk, if its file system can.
+fn free(spool: &File, start: u64, count: u64) {
+    let flags = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+    // Files have fewer bytes than that.
+    let (start, count) = (i64::try_from(start).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
+    let _ = fallocate(spool, flags, start, count);
+}
+
 impl Sink {
     /// Bytes that may be written.
     fn upto(&self, shared: &Shared) -> u64 {
@@ -589,6 +609,8 @@ impl Sink {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
     use super::*;
 
     fn clip(name: &str, digest: &str) -> KnownClip {
@@ -646,7 +668,24 @@ mod tests {
         drop(spool);
         assert_eq!(fs::read(&path).expect("it is there"), b"film");
         assert!(Spool::open(&Target::File(folder.clone())).is_err_and(|error| error.to_string() == "it is a folder"));
+        let error = Spool::open(&Target::File("/dev/null".into())).expect_err("a device would be replaced");
+        assert!(error.to_string().starts_with("it is no file"), "{error}");
         fs::remove_dir_all(folder).expect("it is there");
+    }
+
+    #[test]
+    fn media_that_were_written_take_no_room() {
+        let spool = Spool::open(&Target::Standard).expect("it can be made");
+        spool.file.write_all_at(&vec![7; 8 << 20], 0).expect("there is room");
+        let before = spool.file.metadata().expect("it is open").blocks();
+        free(&spool.file, 0, 7 << 20);
+        let after = spool.file.metadata().expect("it is open");
+        assert_eq!(after.len(), 8 << 20);
+        // File systems that can't do it keep all.
+        assert!(after.blocks() == before || after.blocks() <= before / 4, "{before} {}", after.blocks());
+        let mut last = [0; 10];
+        spool.file.read_exact_at(&mut last, (8 << 20) - 10).expect("it is there");
+        assert_eq!(last, [7; 10]);
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Net {
         fs::write(&path, media).expect("there is room");
         let engines = (0..count).map(|node| {
             let offers = if node + 1 == count { vec![format!("{rate}={}", path.display())] } else { vec![] };
-            let clips = open_all(&offers).expect("it is there");
+            let clips = open_all(&offers, &|| false).expect("it is there");
             let options = Options { me: address(node), config: config(policy), link_rate: None, clips, seed: 1 };
             Some(Engine::new(options, sealed(node, 9), Instant::START))
         });
@@ -333,6 +333,28 @@ fn devices_with_another_key_are_strangers() {
     }
     assert!(net.engine(0).known_clips(now).is_empty());
     assert!(net.engine(0).seals().expect("a key").0.unauthentic > 0);
+}
+
+#[test]
+fn the_key_can_be_changed_while_devices_run() {
+    let mut net = Net::line("change", Policy::Airtime, "1 Mb/s", &bytes(1_000_000));
+    net.run(20.0);
+    let number = net.ask(0);
+    net.run(2.0);
+    let now = net.now;
+    for node in 0..3 {
+        let epoch = Epoch([node as u8 + 100; EPOCH_LEN]);
+        net.engine(node).change_keys(&Keys::one([7; KEY_LEN]), epoch, now);
+    }
+    net.run(15.0);
+    assert_eq!(net.play(0, number).outcome, OutcomeName::Completed);
+    // One that keeps the old key is a stranger.
+    let now = net.now;
+    net.engine(2).change_keys(&Keys::one([9; KEY_LEN]), Epoch([200; EPOCH_LEN]), now);
+    net.run(10.0);
+    let now = net.now;
+    let heard = [0, 1, 2].map(|node| net.engine(node).neighbours(|_| String::new(), now).len());
+    assert_eq!(heard, [1, 1, 0]);
 }
 
 /// Records what two devices say, and plays it to a third one that has the key.
