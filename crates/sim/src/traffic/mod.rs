@@ -173,6 +173,13 @@ pub(crate) fn machines(
         groups: scenario.groups.iter().flat_map(|g| g.node_names.iter().map(move |_| g)).collect(),
         names: scenario.groups.iter().flat_map(|g| g.node_names.iter().map(String::as_str)).collect(),
     };
+    for flow in &scenario.flows {
+        let stops: Vec<NodeId> = flow.stops().collect();
+        // Without radio and wire a node sends and receives nothing, whatever its routing protocol.
+        if let Some(leg) = stops.windows(2).find(|leg| leg.iter().any(|&node| network.interfaces(node).is_empty())) {
+            return Err(nodes.unreachable(flow, leg[0].0, leg[1].0));
+        }
+    }
     let paths: Vec<Path> =
         scenario.flows.iter().map(|flow| Path::new(flow, &nodes, routes)).collect::<Result<_, _>>()?;
     let tables = forwarding_tables(scenario, &paths, &nodes, network)?;
