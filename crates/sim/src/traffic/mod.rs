@@ -415,8 +415,9 @@ fn forwarding_tables(
     for (flow, path) in scenario.flows.iter().zip(paths) {
         // What a `via` leads there it leads back; the shortest path back may be another one of the same length.
         let back = |leg: &Vec<u32>| match flow.via.as_slice() {
-            [] => routes.path(leg[leg.len() - 1], leg[0]).unwrap_or_default(),
-            _ => leg.iter().rev().copied().collect(),
+            // A lossy link may lead one way only.
+            [_, ..] if leg.windows(2).all(|hop| network.has_hop(hop[1], hop[0])) => leg.iter().rev().copied().collect(),
+            _ => routes.path(leg[leg.len() - 1], leg[0]).unwrap_or_default(),
         };
         let two_way = flow.transport.is_two_way();
         for leg in path.legs.iter().cloned().chain(path.legs.iter().map(back).filter(|_| two_way)) {
