@@ -214,6 +214,11 @@ impl Network {
         &self.interfaces[node.0 as usize]
     }
 
+    /// Whether paths may lead from this node at once to the other.
+    pub(crate) fn has_hop(&self, from: u32, to: u32) -> bool {
+        self.hops[from as usize].binary_search_by_key(&to, |hop| hop.node.0).is_ok()
+    }
+
     /// The nodes that receive packets over the paths, by number.
     pub(crate) fn destinations(&self) -> impl Iterator<Item = u32> {
         self.destinations.iter()

@@ -173,6 +173,13 @@ pub(crate) fn machines(
         groups: scenario.groups.iter().flat_map(|g| g.node_names.iter().map(move |_| g)).collect(),
         names: scenario.groups.iter().flat_map(|g| g.node_names.iter().map(String::as_str)).collect(),
     };
+    for flow in &scenario.flows {
+        let stops: Vec<NodeId> = flow.stops().collect();
+        // Without radio and wire a node sends and receives nothing, whatever its routing protocol.
+        if let Some(leg) = stops.windows(2).find(|leg| leg.iter().any(|&node| network.interfaces(node).is_empty())) {
+            return Err(nodes.unreachable(flow, leg[0].0, leg[1].0));
+        }
+    }
     let paths: Vec<Path> =
         scenario.flows.iter().map(|flow| Path::new(flow, &nodes, routes)).collect::<Result<_, _>>()?;
     let tables = forwarding_tables(scenario, &paths, &nodes, network)?;
@@ -408,8 +415,9 @@ fn forwarding_tables(
     for (flow, path) in scenario.flows.iter().zip(paths) {
         // What a `via` leads there it leads back; the shortest path back may be another one of the same length.
         let back = |leg: &Vec<u32>| match flow.via.as_slice() {
-            [] => routes.path(leg[leg.len() - 1], leg[0]).unwrap_or_default(),
-            _ => leg.iter().rev().copied().collect(),
+            // A lossy link may lead one way only.
+            [_, ..] if leg.windows(2).all(|hop| network.has_hop(hop[1], hop[0])) => leg.iter().rev().copied().collect(),
+            _ => routes.path(leg[leg.len() - 1], leg[0]).unwrap_or_default(),
         };
         let two_way = flow.transport.is_two_way();
         for leg in path.legs.iter().cloned().chain(path.legs.iter().map(back).filter(|_| two_way)) {

@@ -29,6 +29,7 @@ mod routing;
 mod scenarios;
 mod standards;
 mod traffic;
+mod worlds;
 
 use hopcast_protocols::time::Instant;
 use hopcast_sim::run::Simulation;
