@@ -64,7 +64,9 @@ def alone(folder: str | os.PathLike[str]) -> Iterator[None]:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise OutputError(errno.EBUSY, f"{_holder(held)} is writing results there", path) from None
+            raise OutputError(
+                errno.EBUSY, f"{_holder(held)} is writing results there; wait for it, or name another folder", path
+            ) from None
         except OSError:
             # Some file systems have no locks.
             pass

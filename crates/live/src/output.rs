@@ -36,9 +36,10 @@ const AT_ONCE: usize = nix::libc::PIPE_BUF;
 pub(crate) fn hold(folder: &Path) -> Result<Option<File>, Failure> {
     let Ok(file) = File::open(folder) else { return Ok(None) };
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            Err(Failure::Input(format!("{}: another run is writing results there", folder.display())))
-        }
+        Err(TryLockError::WouldBlock) => Err(Failure::Input(format!(
+            "{}: another run is writing results there; wait for it, or name another folder",
+            folder.display()
+        ))),
         Err(TryLockError::Error(_)) => Ok(None),
         Ok(()) => Ok(Some(file)),
     }

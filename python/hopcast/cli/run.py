@@ -28,7 +28,7 @@ WORTH_TELLING = 10_000_000
 """Captures of fewer bytes surprise no one."""
 OUT = (
     "Write tables, the captures of --pcap, and the recordings of --record to this folder. hopcast replaces what it wrote "
-    "there in an earlier run, and leaves other files alone."
+    "there in an earlier run, and leaves other files alone. It refuses a folder that another run is using."
 )
 
 
