@@ -37,6 +37,7 @@ fn worlds_keep_every_promise() {
 }
 
 /// Draws this many worlds. One that breaks a promise is made as small as it gets, and printed.
+#[expect(clippy::print_stdout, reason = "says what was tried")]
 fn try_worlds(number: u32) {
     let config = ProptestConfig { max_shrink_iters: 20_000, ..ProptestConfig::with_cases(number) };
     let [mut whole, mut unordered] = [0, 0].map(std::cell::Cell::new);
