@@ -103,3 +103,31 @@ def test_collisions_as_often_as_the_model_has_them(stations: int) -> None:
 def test_as_ns3_has_it(stations: int, reception: str) -> None:
     goodput, _ = measure(stations, reception)
     assert goodput == pytest.approx(PEERS["cell-ns-3"]["cases"][str(stations)]["mean"], rel=0.05)
+
+
+@pytest.mark.parametrize("case", PEERS["ax-ns-3"]["cases"])
+def test_cells_of_802_11ax_as_ns3_has_them(case: str) -> None:
+    """80 MHz, MCS 9, two streams; each case names the longest A-MPDU, whether RTS is on, and the number of stations. Within
+    5 %, or within ns-3's own interval where that is wider, as for 50 stations without aggregation.
+    """
+    ampdu, rts, stations = case.split()
+    scenario = cell(int(stations))
+    settings = {
+        "duration": "3 s",
+        "radio.standard": "802.11ax",
+        "radio.band": "5 GHz",
+        "radio.channel": {"number": 36, "width": "80 MHz"},
+        "radio.spatial_streams": 2,
+        "radio.guard_interval": "0.8 us",
+        "radio.data_rate": "mcs 9",
+        "radio.reception": "threshold",
+        "radio.aggregation": {"ampdu": "off" if ampdu == "off" else f"{ampdu} B", "amsdu": "off", "block_ack": 256},
+        "radio.queue": {"packets": 1000},
+        "radio.rts_threshold": "0 B" if rts == "on" else "off",
+        "nodes.s.socket_buffer": "1 MB",
+    }
+    for key, value in settings.items():
+        scenario = scenario.set(key, value)
+    goodput = sum(flow["goodput_bps"] for flow in run(scenario, seed=1, replications=SEEDS).json()["flows"])
+    theirs = PEERS["ax-ns-3"]["cases"][case]
+    assert goodput == pytest.approx(theirs["mean"], rel=0.05, abs=theirs["ci95"])

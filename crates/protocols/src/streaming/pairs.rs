@@ -6,7 +6,7 @@
 //! between the two, the time is longer: the rate is what was left, and so too low rather than too high.
 //!
 //! A busy receiver notes arrivals late, and so makes single times too short or too long by as much. Their mean stays right, while the
-//! mean of rates would not: so the time of a pair is the mean of the last [`MEAN_OF`]. A link that carries both packets in one frame (A-MPDU)
+//! mean of rates would not: so the time of a pair is the mean of the last sixteen. A link that carries both packets in one frame (A-MPDU)
 //! can't be measured in this way.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -18,6 +18,17 @@ pub(super) struct Received {
     pub(super) ecn: Ecn,
 }
 
+/// What is known of a packet that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// It has not come before.
+    First,
+    /// It has come before.
+    Repetition,
+    /// It is older than what is remembered.
+    TooOld,
+}
+
 /// Arrivals by number. Numbers count from 2¹⁶, so that one that is a little lower than the first is a number as well.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
@@ -43,13 +54,20 @@ impl Arrivals {
         self.unreported
     }
 
-    /// A packet has come. Returns whether it is neither a repetition nor too old.
-    pub(super) fn insert(&mut self, number: u64, received: Received) -> bool {
-        if self.packets.is_empty() {
+    /// A packet has come. Those that were sent before the first one that came may come later.
+    pub(super) fn insert(&mut self, number: u64, received: Received) -> Arrival {
+        let Some(newest) = self.newest() else {
             (self.first, self.from, self.fresh) = (number, number, number);
+            self.packets.push_back(Some(received));
+            self.unreported += 1;
+            return Arrival::First;
+        };
+        if newest >= number + REMEMBERED {
+            return Arrival::TooOld;
         }
-        if number < self.first {
-            return false;
+        while number < self.first {
+            self.packets.push_front(None);
+            self.first -= 1;
         }
         while self.newest().is_none_or(|newest| newest < number) {
             self.packets.push_back(None);
@@ -60,12 +78,12 @@ impl Arrivals {
         }
         let packet = &mut self.packets[(number - self.first) as usize];
         if packet.is_some() {
-            return false;
+            return Arrival::Repetition;
         }
         *packet = Some(received);
         self.unreported += 1;
         self.from = self.from.min(number);
-        true
+        Arrival::First
     }
 
     /// What is to be reported: the first number, and the packets from there to the newest one.

@@ -6,7 +6,7 @@ use hopcast_wire::ParseError;
 use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtp;
 
-use super::arrivals::{Arrivals, Received};
+use super::arrivals::{Arrival, Arrivals, Received};
 use super::{Config, Format, Schedule, report, unwrap};
 use crate::time::{Duration, Instant};
 
@@ -47,7 +47,7 @@ impl Receiver {
     }
 
     /// A packet has come, of which these are the RTP header and the bytes of data, with this ECN field. Returns whether it is to be
-    /// handed out: it has data, and is no repetition.
+    /// handed out: it has data, and is no repetition as far as is remembered.
     ///
     /// # Errors
     ///
@@ -70,8 +70,10 @@ impl Receiver {
     fn handle_view(&mut self, packet: rtp::Packet<&[u8]>, data: u32, size: u64, ecn: Ecn, now: Instant) -> bool {
         let near = self.arrivals.newest().unwrap_or(1 << 16);
         let Some(number) = number(self.config.format, &packet) else { return data > 0 };
-        if !self.arrivals.insert(unwrap(number.into(), 16, near), Received { time: now, ecn }) {
-            return false;
+        match self.arrivals.insert(unwrap(number.into(), 16, near), Received { time: now, ecn }) {
+            Arrival::First => {}
+            Arrival::Repetition => return false,
+            Arrival::TooOld => return data > 0,
         }
         self.received.0 += size;
         self.received.1.get_or_insert(now);

@@ -272,7 +272,7 @@ impl Drop for Folder {
 }
 
 /// Worlds in which random worlds have found a defect, and whether they can run.
-const FOUND: [(bool, &str); 2] = [
+const FOUND: [(bool, &str); 3] = [
     // The way back of a `via` over a link that leads one way only: it ended in a panic.
     (
         true,
@@ -299,6 +299,17 @@ const FOUND: [(bool, &str); 2] = [
         {"name": "b", "count": 4, "role": "wired", "routing": {"protocol": "dsr"}}],
         "flows": [{"name": "f", "from": "b0", "to": "a0", "transport": {"protocol": "udp"},
             "application": {"kind": "file", "bytes": "5 kB"}}]}"#,
+    ),
+    // Packets that were sent before the first one that arrived, and arrived later.
+    (
+        true,
+        r#"{"duration": 0.3, "seed": 1011770862, "radio": {"standard": "802.11ax", "data_rate": "54 Mb/s"}, "nodes": [
+            {"name": "a", "placement": {"shape": "points", "at": [[252, 85]]}},
+            {"name": "b", "placement": {"shape": "circle", "radius": 180}},
+            {"name": "c", "count": 4, "placement": {"shape": "points", "at": [[180, 13], [39, 151], [263, 212], [209, 143]]},
+             "routing": {"protocol": "aodv"}}],
+            "flows": [{"name": "f", "from": "c1", "to": "c2", "transport": {"protocol": "rtp"},
+             "application": {"kind": "cbr", "rate": 20000, "packet": 3000}}]}"#,
     ),
 ];
 

@@ -284,6 +284,43 @@ fn a_probe_is_filled_with_padding() {
 
 /// One lost, one reordered, one marked; numbers wrap around at once.
 #[test]
+fn packets_from_before_the_first_arrival_are_handed_out_and_reported() {
+    for format in [Format::Ccfb, Format::Twcc] {
+        let config = Config { format, ..twcc() };
+        let (mut sender, heard) = session(config, Script::default());
+        let mut receiver = Receiver::new(config);
+        write(&mut sender, 0..4, at(0));
+        let left = packets(&mut sender, at(0));
+        for (nth, is_fresh) in [(2, true), (0, true), (3, true), (0, false), (1, true), (2, false)] {
+            assert_eq!(receiver.handle_packet(&left[nth].header, 1000, Ecn::NotEct, at(20)), Ok(is_fresh), "{nth}");
+        }
+        let report = receiver.poll_report(at(120)).unwrap();
+        sender.handle_report(&report, at(140)).unwrap();
+        let heard = heard.lock().unwrap();
+        let told: Vec<_> = heard.fates.iter().map(|(number, arrival)| (*number, arrival.is_some())).collect();
+        assert_eq!(told, [(0, true), (1, true), (2, true), (3, true)]);
+    }
+}
+
+/// Whether it is a repetition is no longer known, and data that come late are still data.
+#[test]
+fn packets_older_than_what_is_remembered_are_handed_out_and_not_reported() {
+    let (mut sender, heard) = session(twcc(), Script::default());
+    let mut receiver = Receiver::new(twcc());
+    write(&mut sender, 0..1030, at(0));
+    let left = packets(&mut sender, at(0));
+    for packet in &left[5..] {
+        assert_eq!(receiver.handle_packet(&packet.header, 1000, Ecn::NotEct, at(20)), Ok(true));
+    }
+    assert_eq!(left.len(), 1030);
+    assert_eq!(receiver.handle_packet(&left[5].header, 1000, Ecn::NotEct, at(21)), Ok(true));
+    assert_eq!(receiver.handle_packet(&left[6].header, 1000, Ecn::NotEct, at(21)), Ok(false));
+    let report = receiver.poll_report(at(120)).unwrap();
+    sender.handle_report(&report, at(140)).unwrap();
+    assert!(heard.lock().unwrap().fates.iter().all(|(number, _)| *number > 5));
+}
+
+#[test]
 fn reports_tell_losses_marks_and_times() {
     for format in [Format::Ccfb, Format::Twcc] {
         let config = Config { format, ..twcc() };
