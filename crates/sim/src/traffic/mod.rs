@@ -412,7 +412,9 @@ fn forwarding_tables(
         (0..count).map(|node| if nodes.is_routed(node) { BTreeMap::new() } else { table(node) }).collect();
     // By node and destination: the flow that wants it so.
     let mut claimed: BTreeMap<(u32, u32), &str> = BTreeMap::new();
-    for (flow, path) in scenario.flows.iter().zip(paths) {
+    // From a node with a routing protocol only the programs of a way are known, not its hops.
+    let known = |flow: &&Flow| !nodes.is_routed(flow.from.0);
+    for (flow, path) in scenario.flows.iter().zip(paths).filter(|(flow, _)| known(flow)) {
         // What a `via` leads there it leads back; the shortest path back may be another one of the same length.
         let back = |leg: &Vec<u32>| match flow.via.as_slice() {
             // A lossy link may lead one way only.

@@ -272,7 +272,7 @@ impl Drop for Folder {
 }
 
 /// Worlds in which random worlds have found a defect, and whether they can run.
-const FOUND: [(bool, &str); 3] = [
+const FOUND: [(bool, &str); 4] = [
     // The way back of a `via` over a link that leads one way only: it ended in a panic.
     (
         true,
@@ -299,6 +299,18 @@ const FOUND: [(bool, &str); 3] = [
         {"name": "b", "count": 4, "role": "wired", "routing": {"protocol": "dsr"}}],
         "flows": [{"name": "f", "from": "b0", "to": "a0", "transport": {"protocol": "udp"},
             "application": {"kind": "file", "bytes": "5 kB"}}]}"#,
+    ),
+    // A relay without a routing protocol on the way of a flow from a node with one ended in a panic, if the next program was not its neighbour.
+    (
+        true,
+        r#"{"duration": "50 ms", "nodes": [
+            {"name": "a", "role": "wired", "routing": {"protocol": "olsr"}},
+            {"name": "c", "count": 2, "role": "wired", "relay": "application"},
+            {"name": "b", "role": "wired", "routing": {"protocol": "olsr"}}],
+            "links": [{"between": ["a", "c0"], "rate": "1 Mb/s"}, {"between": ["c0", "c1"], "rate": "1 Mb/s"},
+            {"between": ["c1", "b"], "rate": "1 Mb/s"}],
+            "flows": [{"name": "f", "from": "a", "to": "b", "via": ["c0"], "transport": {"protocol": "tcp"},
+            "application": {"kind": "bulk"}}]}"#,
     ),
     // Packets that were sent before the first one that arrived, and arrived later.
     (
