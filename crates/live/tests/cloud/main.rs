@@ -253,7 +253,7 @@ fn wrong_input_is_named() {
         (&["--key", &key, "--link-rate", "20"], "--link-rate"),
         (&["--key", &key, "--open"], "exclude each other"),
         (&["--key", &key, "--admission", "airtme"], "airtme is not one of"),
-        (&["--key", &key, "--interface", "wlan9"], "there is no interface wlan9; there are to1"),
+        (&["--key", &key, "--interface", "wlan9"], "there is no interface wlan9; there is to1"),
         (&["--key", &key, "--address", "10.9.9.9"], "no interface of this host has the address 10.9.9.9"),
     ] {
         let (status, said) = serve(options);
