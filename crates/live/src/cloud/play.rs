@@ -31,8 +31,9 @@ use crate::{address, output};
 
 /// A device that started less than this time ago may not have heard of all clips.
 const WARM_UP: f64 = 5.0;
-/// For how long a stream is asked for again whose links are not known well enough: from its start a device needs some fifteen seconds.
-const UNKNOWN_LIMIT: Duration = Duration::from_secs(40);
+/// For how long a stream is asked for again whose links are not known well enough, or that no device answers for: from its start a device
+/// needs some fifteen seconds.
+const ASK_LIMIT: Duration = Duration::from_secs(40);
 /// Time between two tries.
 const RETRY: Duration = Duration::from_secs(2);
 /// Digits of a digest that name a clip.
@@ -109,17 +110,22 @@ impl Play {
                 Failure::Run(wrong)
             }
         })?;
-        let until = clock.now() + UNKNOWN_LIMIT;
+        let until = clock.now() + ASK_LIMIT;
         let mut has_told = false;
         loop {
             let session = Session::begin(&clip, &target, &spool)?;
             let (record, is_whole) = session.work(&signals)?;
-            let is_unknown = record.outcome == OutcomeName::Refused && record.reason == Some(Reason::Unknown);
-            if !is_unknown || clock.now() >= until {
+            let passing = match (record.outcome, record.reason) {
+                (OutcomeName::Refused, Some(Reason::Unknown)) => "a link on the way is not known well enough yet",
+                // It has been heard of, so messages were lost, or the way to it is new.
+                (OutcomeName::NotFound, _) => "no device that stores it answers yet",
+                _ => return self.finish(record, is_whole, &clip, &spool),
+            };
+            if clock.now() >= until {
                 return self.finish(record, is_whole, &clip, &spool);
             }
             if !has_told {
-                output::say("a link on the way is not known well enough yet; asking again");
+                output::say(&format!("{passing}; asking again"));
                 has_told = true;
             }
             pause(RETRY, &signals)?;
