@@ -78,10 +78,11 @@ def alone(folder: str | os.PathLike[str]) -> Iterator[None]:
 def _holder(folder: int) -> str:
     """The process that holds the lock on an open folder, as far as Linux says which one it is."""
     try:
-        inode = os.fstat(folder).st_ino
+        of = os.fstat(folder)
+        file = f"{os.major(of.st_dev):02x}:{os.minor(of.st_dev):02x}:{of.st_ino}"
         with open("/proc/locks", encoding="ascii") as locks:
             fields = [line.split() for line in locks]
-        owners = [field[4] for field in fields if field[1] == "FLOCK" and field[5].endswith(f":{inode}")]
+        owners = [field[4] for field in fields if field[1] == "FLOCK" and field[5] == file]
     except (OSError, IndexError):
         owners = []
     return f"process {owners[0]}" if owners and owners[0] != str(os.getpid()) else "another run"

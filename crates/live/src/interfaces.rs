@@ -2,8 +2,60 @@
 
 use std::net::Ipv4Addr;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::failure::Failure;
 use crate::platform::netlink::{Address, Link};
+
+/// An interface.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub(crate) struct Interface {
+    /// Its name.
+    pub(crate) name: String,
+    /// Whether hopcast uses it now, or why not.
+    pub(crate) state: State,
+}
+
+/// Whether an interface can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum State {
+    /// hopcast uses it.
+    Running,
+    /// No interface has this name.
+    Missing,
+    /// It is down, or has no carrier.
+    Down,
+    /// The host's address belongs to none of its interfaces.
+    NoAddress,
+    /// hopcast can't open its sockets there.
+    Failed,
+}
+
+impl State {
+    /// That of the interface of `name`, which may be among `links`, on a host one of whose interfaces may have its address.
+    pub(crate) fn of(link: Option<&Link>, has_address: bool) -> Self {
+        match link {
+            None => Self::Missing,
+            Some(link) if !link.is_running => Self::Down,
+            Some(_) if !has_address => Self::NoAddress,
+            Some(_) => Self::Running,
+        }
+    }
+
+    /// Logs that the interface of `name` was in the state `before` and is in this one. Who can't open its sockets logs that there.
+    pub(crate) fn log(self, before: Self, name: &str) {
+        match self {
+            Self::Failed => {}
+            _ if self == before => {}
+            Self::Running => tracing::info!(interface = name, "runs"),
+            Self::Missing | Self::Down | Self::NoAddress => {
+                tracing::warn!(interface = name, state = ?self, "can't be used; waiting for it");
+            }
+        }
+    }
+}
 
 /// The interfaces of these names among `links`.
 ///
@@ -16,7 +68,7 @@ pub(crate) fn named(names: &[String], links: &[Link]) -> Result<Vec<Link>, Failu
         let link = links.iter().find(|link| link.name == *name).ok_or_else(|| {
             let others: Vec<_> = links.iter().map(|link| link.name.as_str()).filter(|name| *name != "lo").collect();
             let known = match &others[..] {
-                [] => "there is none but lo".into(),
+                [] => "this host has only lo".into(),
                 [other] => format!("there is {other}"),
                 _ => format!("there are {}", others.join(", ")),
             };

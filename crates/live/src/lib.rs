@@ -62,6 +62,8 @@ pub mod key;
 #[cfg(target_os = "linux")]
 mod log;
 #[cfg(target_os = "linux")]
+mod metrics;
+#[cfg(target_os = "linux")]
 pub mod node;
 #[cfg(target_os = "linux")]
 pub mod platform;

@@ -4,10 +4,12 @@
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr as LocalAddress, UnixListener, UnixStream};
 
 use hopcast_protocols::time::{Duration, Instant};
 use nix::poll::PollFlags;
+use serde::Serialize;
+use serde_json::Value;
 
 /// The content type of metrics in Prometheus' text form (OpenMetrics 1.0).
 pub(crate) const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -32,6 +34,31 @@ pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
         true => Ok(address),
         false => Err("metrics are given on a loopback address only, such as 127.0.0.1".into()),
     }
+}
+
+/// Asks the command that has the local socket `address` for its state; `None` if no program listens there. Any program of the host
+/// may have the name of the socket: `limit` is the longest answer that is read, in bytes.
+///
+/// # Errors
+///
+/// The platform's; no whole answer within five seconds.
+pub(crate) fn ask(address: &LocalAddress, limit: u64) -> io::Result<Option<Value>> {
+    let stream = match UnixStream::connect_addr(address) {
+        Ok(stream) => stream,
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    stream.set_read_timeout(Some(std::time::Duration::from_nanos(PATIENCE.as_nanos())))?;
+    let mut octets = Vec::new();
+    stream.take(limit).read_to_end(&mut octets)?;
+    Ok(Some(serde_json::from_slice(&octets)?))
+}
+
+/// A state as the line that answers on the local socket.
+pub(crate) fn line(state: &impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(state).expect("the state is plain data");
+    line.push(b'\n');
+    line
 }
 
 /// The most that are answered at a time; others wait in the kernel's queue.

@@ -15,17 +15,18 @@ use super::engine::{self, Engine, Transmit};
 use super::envelope::{Envelope, From};
 use super::options::Serve;
 use super::players::Players;
-use super::status::{self, State, Status};
+use super::status::{self, Status};
 use super::{failure, metrics};
 use crate::failure::Failure;
+use crate::interfaces::{self, Interface, State};
 use crate::key::{Epoch, Guard, Keys, Purpose, Refusal};
+use crate::log;
 use crate::platform::clock::Clock;
 use crate::platform::messages::Messages;
 use crate::platform::netlink::{Event, Events, Netlink};
 use crate::platform::signals::Signals;
 use crate::platform::wait;
-use crate::serve::{Answers, Server};
-use crate::{interfaces, log};
+use crate::serve::{self, Answers, Server};
 
 /// The most datagrams that are taken from one interface before the others have their turn.
 const BURST: usize = 64;
@@ -103,9 +104,7 @@ struct Daemon {
 
 impl Answers for Daemon {
     fn line(&self) -> Vec<u8> {
-        let mut line = serde_json::to_vec(&self.status()).expect("the state is plain data");
-        line.push(b'\n');
-        line
+        serve::line(&self.status())
     }
 
     fn metrics(&self) -> String {
@@ -203,16 +202,8 @@ impl Daemon {
 
     /// Reads the key file again. The keys stay as they are if it can't be read.
     fn change_keys(&mut self) {
-        let Some(path) = &self.options.key else {
-            return tracing::warn!("SIGUSR1 without --key: there are no keys to read");
-        };
-        let keys = Keys::read(path).map_err(|error| error.to_string());
-        match keys.and_then(|keys| Ok((keys, Epoch::draw().map_err(|error| error.to_string())?))) {
-            Ok((keys, epoch)) => {
-                self.engine.change_keys(&keys, epoch, self.clock.now());
-                tracing::info!(keys = keys.all().len(), "the keys were read again; the first seals");
-            }
-            Err(error) => tracing::error!(error, "the keys stay as they were"),
+        if let Some((keys, epoch)) = Keys::read_again(self.options.key.as_deref()) {
+            self.engine.change_keys(&keys, epoch, self.clock.now());
         }
     }
 
@@ -247,12 +238,7 @@ impl Daemon {
         for place in 0..self.ports.len() {
             let name = &self.options.interfaces[place];
             let link = links.iter().find(|link| link.name == *name);
-            let state = match link {
-                None => State::Missing,
-                Some(link) if !link.is_running => State::Down,
-                Some(_) if !has_address => State::NoAddress,
-                Some(_) => State::Running,
-            };
+            let state = State::of(link, has_address);
             let index = link.filter(|_| state == State::Running).map(|link| link.index);
             if self.ports[place].as_ref().is_some_and(|(open, _)| Some(*open) != index) {
                 self.ports[place] = None;
@@ -272,14 +258,10 @@ impl Daemon {
                 },
                 _ => state,
             };
-            match state {
-                State::Failed => self.retry_at = Some(self.clock.now() + RETRY),
-                _ if state == self.states[place] => {}
-                State::Running => tracing::info!(interface = name, "runs"),
-                State::Missing | State::Down | State::NoAddress => {
-                    tracing::warn!(interface = name, ?state, "can't be used; waiting for it");
-                }
+            if state == State::Failed {
+                self.retry_at = Some(self.clock.now() + RETRY);
             }
+            state.log(self.states[place], name);
             self.states[place] = state;
         }
         Ok(())
@@ -355,7 +337,7 @@ impl Daemon {
             admission: self.options.admission.name(),
             sealed: seals.is_some(),
             uptime_s: now.saturating_since(Instant::START).as_secs_f64(),
-            interfaces: interfaces.map(|(name, &state)| status::Interface { name: name.clone(), state }).collect(),
+            interfaces: interfaces.map(|(name, &state)| Interface { name: name.clone(), state }).collect(),
             neighbours: self.engine.neighbours(name, now),
             clips: self.engine.known_clips(now),
             reserved_airtime: self.engine.reserved(),
@@ -406,7 +388,6 @@ fn config(options: &Serve) -> device::Config {
     }
 }
 
-/// What could not be done.
 impl Serve {
     fn check(&self) -> Result<(), Failure> {
         match (&self.key, self.open) {

@@ -1,18 +1,16 @@
 //! The state of a device in Prometheus' text format (OpenMetrics 1.0).
 
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::status::{OutcomeName, State, Status};
+use super::status::{OutcomeName, Status};
+use crate::interfaces::State;
+use crate::metrics;
 
 /// The state as metrics.
 pub(super) fn text(status: &Status) -> String {
     let mut registry = Registry::with_prefix("hopcast_cloud");
-    let mut gauge = |name: &str, help: &str, value: usize| {
-        registry.register(name, help, ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX)));
-    };
+    let mut gauge = |name, help, value| metrics::gauge(&mut registry, name, help, value);
     let running = status.interfaces.iter().filter(|interface| interface.state == State::Running).count();
     gauge("interfaces", "Interfaces that the device should use", status.interfaces.len());
     gauge("interfaces_running", "Interfaces that the device uses", running);
@@ -27,21 +25,10 @@ pub(super) fn text(status: &Status) -> String {
     registry.register("reserved_airtime", "Reserved share of time", ConstGauge::new(status.reserved_airtime));
     registry.register_with_unit("uptime", "Time since the start", Unit::Seconds, ConstGauge::new(status.uptime_s));
     // Names and values of all counters, as status tells them: each is told once.
-    let groups = [
-        ("", serde_json::to_value(status.counters)),
-        ("refused_", serde_json::to_value(status.refusals)),
-        ("seals_", serde_json::to_value(status.seals)),
-    ];
-    for (prefix, group) in groups {
-        let group = group.expect("counters are plain numbers");
-        for (name, value) in group.as_object().into_iter().flatten() {
-            let help = format!("{}, as hopcast cloud status tells it", name.replace('_', " "));
-            registry.register(format!("{prefix}{name}"), help, ConstCounter::new(value.as_u64().unwrap_or(0)));
-        }
-    }
-    let mut text = String::new();
-    encode(&mut text, &registry).expect("writing to a string does not fail");
-    text
+    metrics::counters(&mut registry, "", status.counters, "cloud");
+    metrics::counters(&mut registry, "refused_", status.refusals, "cloud");
+    metrics::counters(&mut registry, "seals_", status.seals, "cloud");
+    metrics::text(&registry)
 }
 
 #[cfg(test)]

@@ -271,7 +271,7 @@ impl Spool {
 impl Drop for Spool {
     fn drop(&mut self) {
         if let Some([part, _]) = &self.names {
-            // If it has its name, there is none.
+            // A file that has its name is no longer there under this one.
             let _ = fs::remove_file(part);
         }
     }

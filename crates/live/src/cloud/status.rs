@@ -1,11 +1,10 @@
 //! Status of a running device: what it knows, what is reserved and refused, and what its users play.
 
 use std::fmt::Write as _;
-use std::io::{self, Read as _};
+use std::io;
 use std::net::Ipv4Addr;
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::net::{SocketAddr, UnixStream};
-use std::time::Duration;
+use std::os::unix::net::SocketAddr;
 
 use hopcast_sim::results::dictionary::described;
 use hopcast_wire::cloud::{Offer, Refusal};
@@ -13,14 +12,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::key;
+use crate::interfaces::Interface;
+use crate::{key, serve};
 
 /// Names of the sockets, in the abstract namespace of unix(7): each network namespace has its own, and they go with their device.
 const STATUS_SOCKET: &[u8] = b"hopcast-cloud";
 /// See [`STATUS_SOCKET`].
 const PLAY_SOCKET: &[u8] = b"hopcast-cloud-play";
-/// For how long an answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest answer that is read, in bytes: more than that of a device with all the clips and neighbours that it keeps.
 const MAX_ANSWER: u64 = 1 << 24;
 
@@ -61,31 +59,6 @@ pub(super) struct Status {
     /// Senders whose sealed datagrams are known; `null` without a key.
     #[schemars(extend("x-unit" = "senders"))]
     pub(super) senders: Option<usize>,
-}
-
-/// An interface.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(super) struct Interface {
-    /// Its name.
-    pub(super) name: String,
-    /// Whether the device uses it now, or why not.
-    pub(super) state: State,
-}
-
-/// Whether an interface can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum State {
-    /// The device uses it.
-    Running,
-    /// No interface has this name.
-    Missing,
-    /// It is down, or has no carrier.
-    Down,
-    /// The device's address belongs to no interface of this host.
-    NoAddress,
-    /// The device can't open its socket there.
-    Failed,
 }
 
 /// A device that is heard.
@@ -445,15 +418,7 @@ pub(super) fn play_socket() -> SocketAddr {
 ///
 /// The platform's; the device does not answer.
 pub(super) fn ask() -> io::Result<Option<Value>> {
-    let stream = match UnixStream::connect_addr(&socket()) {
-        Ok(stream) => stream,
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let mut octets = Vec::new();
-    stream.take(MAX_ANSWER).read_to_end(&mut octets)?;
-    Ok(Some(serde_json::from_slice(&octets)?))
+    serve::ask(&socket(), MAX_ANSWER)
 }
 
 fn text_of(value: &Value) -> String {
@@ -583,6 +548,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::interfaces::State;
 
     /// The state of a device that has just begun.
     pub(in super::super) fn status() -> Status {

@@ -4,13 +4,13 @@ use std::sync::atomic::AtomicU64;
 
 use hopcast_sim::metrics::DropCause;
 use hopcast_sim::results::{ConversationRecord, ConversationRecords, RtpRecord};
-use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
 use super::lag::LagSummary;
+use crate::metrics;
 
 /// What is told of an emulation while it runs.
 #[derive(Debug)]
@@ -73,9 +73,7 @@ pub(super) fn text(snapshot: &Snapshot) -> String {
     let help = "Packets between real nodes that belong to one conversation too many";
     registry.register("unlisted_packets", help, ConstCounter::new(records.unlisted_packets));
     conversations(&mut registry, &records.conversations);
-    let mut text = String::new();
-    encode(&mut text, &registry).expect("writing to a string does not fail");
-    text
+    metrics::text(&registry)
 }
 
 fn conversations(registry: &mut Registry, all: &[ConversationRecord]) {

@@ -148,6 +148,26 @@ impl Keys {
         file::read(path).map(Self)
     }
 
+    /// Reads the keys of a running command again, and draws the epoch under which the first one seals from now on. Logs the
+    /// result; `None`: the keys stay as they are.
+    pub(crate) fn read_again(path: Option<&Path>) -> Option<(Self, Epoch)> {
+        let Some(path) = path else {
+            tracing::warn!("SIGUSR1 without --key: there are no keys to read");
+            return None;
+        };
+        let keys = Self::read(path).map_err(|error| error.to_string());
+        match keys.and_then(|keys| Ok((keys, Epoch::draw().map_err(|error| error.to_string())?))) {
+            Ok((keys, epoch)) => {
+                tracing::info!(keys = keys.all().len(), "the keys were read again; the first seals");
+                Some((keys, epoch))
+            }
+            Err(error) => {
+                tracing::error!(error, "the keys stay as they were");
+                None
+            }
+        }
+    }
+
     /// The key that seals.
     pub(crate) fn first(&self) -> &NetworkKey {
         self.0.first().expect("a file without a key is refused")

@@ -20,10 +20,10 @@ use super::prefix::Prefix;
 use super::protocol::Protocol;
 use super::record::{self, Record};
 use super::router::{Output, Router, Sight};
-use super::status::{self, State, Status, Traffic};
+use super::status::{self, Status, Traffic};
 use super::{failure, listen, metrics};
 use crate::failure::Failure;
-use crate::interfaces;
+use crate::interfaces::{self, Interface, State};
 use crate::key::{Epoch, Guard, Keys, Purpose, Refusal};
 use crate::log;
 use crate::models::Models;
@@ -31,7 +31,7 @@ use crate::platform::clock::Clock;
 use crate::platform::netlink::{Event, Events, Link, Netlink};
 use crate::platform::signals::Signals;
 use crate::platform::wait;
-use crate::serve::{Answers, Server};
+use crate::serve::{self, Answers, Server};
 
 /// Name of the TUN device.
 const TUN: &str = "hopcast-node";
@@ -113,9 +113,7 @@ impl Drop for Installed {
 
 impl Answers for Daemon {
     fn line(&self) -> Vec<u8> {
-        let mut line = serde_json::to_vec(&self.status()).expect("the state is plain data");
-        line.push(b'\n');
-        line
+        serve::line(&self.status())
     }
 
     fn metrics(&self) -> String {
@@ -247,16 +245,8 @@ impl Daemon {
 
     /// Reads the key file again. The keys stay as they are if it can't be read.
     fn change_keys(&mut self) {
-        let Some(path) = &self.options.key else {
-            return tracing::warn!("SIGUSR1 without --key: there are no keys to read");
-        };
-        let keys = Keys::read(path).map_err(|error| error.to_string());
-        match keys.and_then(|keys| Ok((keys, Epoch::draw().map_err(|error| error.to_string())?))) {
-            Ok((keys, epoch)) => {
-                self.envelope.change_keys(&keys, epoch, self.clock.now());
-                tracing::info!(keys = keys.all().len(), "the keys were read again; the first seals");
-            }
-            Err(error) => tracing::error!(error, "the keys stay as they were"),
+        if let Some((keys, epoch)) = Keys::read_again(self.options.key.as_deref()) {
+            self.envelope.change_keys(&keys, epoch, self.clock.now());
         }
     }
 
@@ -322,12 +312,7 @@ impl Daemon {
         for place in 0..self.ports.len() {
             let name = self.options.interfaces[place].clone();
             let link = links.iter().find(|link| link.name == name);
-            let state = match link {
-                None => State::Missing,
-                Some(link) if !link.is_running => State::Down,
-                Some(_) if !has_address => State::NoAddress,
-                Some(_) => State::Running,
-            };
+            let state = State::of(link, has_address);
             let index = link.filter(|_| state == State::Running).map(|link| link.index);
             if self.ports[place].as_ref().is_some_and(|port| Some(port.index) != index) {
                 self.close(place);
@@ -336,14 +321,10 @@ impl Daemon {
                 Some(index) if self.ports[place].is_none() => self.open(place, &name, index),
                 _ => state,
             };
-            match state {
-                State::Failed => self.retry_at = Some(self.clock.now() + RETRY),
-                _ if state == self.states[place] => {}
-                State::Running => tracing::info!(interface = name, "runs"),
-                State::Missing | State::Down | State::NoAddress => {
-                    tracing::warn!(interface = name, ?state, "can't be used; waiting for it");
-                }
+            if state == State::Failed {
+                self.retry_at = Some(self.clock.now() + RETRY);
             }
+            state.log(self.states[place], &name);
             self.states[place] = state;
         }
         let kernel = &mut self.installed.kernel;
@@ -574,7 +555,7 @@ impl Daemon {
             networks: self.networks.clone(),
             sealed: self.options.key.is_some(),
             uptime_s: now.saturating_since(Instant::START).as_secs_f64(),
-            interfaces: interfaces.map(|(name, &state)| status::Interface { name: name.clone(), state }).collect(),
+            interfaces: interfaces.map(|(name, &state)| Interface { name: name.clone(), state }).collect(),
             routes: routes.collect(),
             neighbours: neighbours.collect(),
             waiting: self.router.waiting(),

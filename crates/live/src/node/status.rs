@@ -1,11 +1,10 @@
 //! Status of a running router.
 
 use std::fmt::Write as _;
-use std::io::{self, Read as _};
+use std::io;
 use std::net::Ipv4Addr;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixStream};
-use std::time::Duration;
 
 use hopcast_sim::results::dictionary::described;
 use nix::sys::socket::{getsockopt, sockopt};
@@ -15,12 +14,11 @@ use serde_json::Value;
 
 use super::prefix::Prefix;
 use super::router::Counters;
-use crate::key;
+use crate::interfaces::Interface;
+use crate::{key, serve};
 
 /// Name of the socket, in the abstract namespace of unix(7): each network namespace has its own, and it goes with its router.
 const SOCKET: &[u8] = b"hopcast-node";
-/// For how long an answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest answer that is read, in bytes: more than that of a router with all the routes and neighbours that it keeps. Any
 /// program of the host may have the name of the socket.
 const MAX_ANSWER: u64 = 1 << 26;
@@ -59,31 +57,6 @@ pub(super) struct Status {
     /// Senders whose sealed datagrams are known; `null` without a key.
     #[schemars(extend("x-unit" = "senders"))]
     pub(super) senders: Option<usize>,
-}
-
-/// An interface.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(super) struct Interface {
-    /// Its name.
-    pub(super) name: String,
-    /// Whether the router runs on it now, or why not.
-    pub(super) state: State,
-}
-
-/// Whether an interface can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum State {
-    /// The router runs on it.
-    Running,
-    /// No interface has this name.
-    Missing,
-    /// It is down, or has no carrier.
-    Down,
-    /// The node's address belongs to no interface of this host.
-    NoAddress,
-    /// The router can't open its sockets there.
-    Failed,
 }
 
 /// A route to a host.
@@ -146,15 +119,7 @@ pub(super) fn socket() -> SocketAddr {
 ///
 /// The platform's; the router does not answer.
 pub(super) fn ask() -> io::Result<Option<Value>> {
-    let stream = match UnixStream::connect_addr(&socket()) {
-        Ok(stream) => stream,
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let mut octets = Vec::new();
-    stream.take(MAX_ANSWER).read_to_end(&mut octets)?;
-    Ok(Some(serde_json::from_slice(&octets)?))
+    serve::ask(&socket(), MAX_ANSWER)
 }
 
 /// User and process that hold the name of the socket; `None` if they don't listen there.
@@ -221,6 +186,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::interfaces::State;
 
     /// The state of a router that has just begun.
     pub(in super::super) fn status() -> Status {

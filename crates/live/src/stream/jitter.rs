@@ -1,8 +1,8 @@
 //! A jitter buffer: lets RTP packets go at the distances that their timestamps have, and waits for none.
 //!
 //! A frame is what has one timestamp. Its packets end with a marker, or with the first packet of the next frame; a packet of a
-//! transport stream, or of audio with a static payload type, is a frame by itself (RFC 2250, RFC 3551). Padding is none, unless later
-//! packets overtake it or it is lost: then nothing tells it from media in time.
+//! transport stream, or of audio with a static payload type, is a frame by itself (RFC 2250, RFC 3551). Padding is no frame, unless later
+//! packets overtake it or it is lost: then it looks like media that is missing.
 
 use std::collections::{BTreeMap, VecDeque};
 

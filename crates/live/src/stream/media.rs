@@ -234,7 +234,7 @@ impl Interarrival {
         }
         let step = f64::from(timestamp.wrapping_sub(sampled) as i32) / f64::from(clock_rate(payload_type));
         let difference = (now.saturating_since(came).as_secs_f64() - step).abs();
-        // A jump of the clock is none of the network.
+        // A jump of the clock says nothing of the network.
         if difference < LONGEST_STEP as f64 {
             self.jitter += (difference - self.jitter) / 16.0;
         }

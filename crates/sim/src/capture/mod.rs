@@ -49,10 +49,7 @@ impl Capture {
         selection: &Selection,
         seed: Option<u64>,
     ) -> Result<Self, OutputError> {
-        Self::with_sinks(scenario, selection, vec![false; 2 * scenario.links.len()], |name| {
-            let path = folder.join(names::of(name, seed));
-            Ok((Spool::create(&path)?, path))
-        })
+        Self::with_sinks(scenario, selection, vec![false; 2 * scenario.links.len()], file_in(folder, seed))
     }
 
     /// The same for an emulation: packets on the wires of real nodes are Ethernet frames.
@@ -63,10 +60,7 @@ impl Capture {
         let real: Vec<bool> = layout::groups(scenario).map(|group| group.is_real).collect();
         let ends = |link: &WiredLink| [link.between.iter().any(|&end| real[end.0 as usize]); 2];
         let ethernet = scenario.links.iter().flat_map(ends).collect();
-        Self::with_sinks(scenario, selection, ethernet, |name| {
-            let path = folder.join(names::of(name, None));
-            Ok((Spool::create(&path)?, path))
-        })
+        Self::with_sinks(scenario, selection, ethernet, file_in(folder, None))
     }
 
     /// Files of which only the sizes are kept.
@@ -126,6 +120,14 @@ impl Capture {
 
     fn lock(&self) -> MutexGuard<'_, Files> {
         self.files.lock().expect("a panic while a frame is written ends the run")
+    }
+}
+
+/// Makes a file of this name, which has no ending yet, in `folder`.
+fn file_in(folder: &Path, seed: Option<u64>) -> impl Fn(&str) -> Result<(Spool, PathBuf), OutputError> {
+    move |name| {
+        let path = folder.join(names::of(name, seed));
+        Ok((Spool::create(&path)?, path))
     }
 }
 
