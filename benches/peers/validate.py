@@ -2,7 +2,7 @@
 """Compare hopcast's throughput with ns-2's and ns-3's over a grid of cases, as tables in Markdown.
 
 The peers are slow, so that what they gave is kept in a file (`--cache`) and not run again; hopcast runs afresh. Each case
-is a mean over seeds with its 95 % interval. A case of the cell is right within 5 % of ns-3. A case of the string is right
+is a mean over seeds with its 95 % interval. A case of the cell is right within 5 % of ns-3. A case of a string is right
 within 10 % of the peer up to three hops; beyond, where seeds differ widely, if the intervals overlap.
 """
 
@@ -148,6 +148,9 @@ CELL_PAIRINGS = (
 # A BlockAckReq after each missed block acknowledgment, which the standard leaves to the station and hopcast does not send,
 # costs a cell of five 7 % where long A-MPDUs collide.
 AX_PAIRINGS = (Pairing("ax-ns-3", "ns-3 and hopcast (`standard`)", Ns3.name, {"explicit-bar": 0}, {}, seeds=3),)
+HT_STRING_PAIRINGS = (
+    Pairing("ht-string-ns-3", "ns-3 and hopcast (`standard`)", Ns3.name, {**NS3_TCP, "explicit-bar": 0}, {}, seeds=5),
+)
 
 
 @dataclass(frozen=True)
@@ -205,6 +208,25 @@ def string_cases(hops: Sequence[int]) -> list[Case]:
                 options: Options = {"hops": k, "window": window, "rts": rts, "start": 10, "stop": 110}
                 label = (str(window), "on" if rts else "off", str(k))
                 cases.append(Case("string", label, options, settings, 0.1, k > 3))
+    return cases
+
+
+def ht_string_cases(hops: Sequence[int]) -> list[Case]:
+    """TCP over a string of 802.11n and one of 802.11ac, with A-MPDU, without RTS."""
+    standards: dict[str, tuple[int, int]] = {"n": (40, 65535), "ac": (80, 1048575)}
+    """Width of the channel in MHz, and the longest A-MPDU in bytes."""
+    cases = []
+    for standard, (width, ampdu) in standards.items():
+        for k in hops:
+            settings: Options = {
+                "flows.bulk.to": f"n{k}",
+                "radio.standard": f"802.11{standard}",
+                "radio.channel.width": f"{width} MHz",
+                "radio.aggregation.ampdu": f"{ampdu} B",
+            }
+            radio: Options = {"standard": standard, "width": width, "ampdu": ampdu}
+            options: Options = {**radio, "hops": k, "window": 32, "start": 1, "stop": 11}
+            cases.append(Case("ht_string", (f"802.11{standard}", str(k)), options, settings, 0.1, k > 3))
     return cases
 
 
@@ -336,8 +358,8 @@ def main() -> int:
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--grid", choices=("cell", "ax", "string", "all"), default="all")
-    names = [pairing.name for pairing in CELL_PAIRINGS + AX_PAIRINGS + STRING_PAIRINGS]
+    parser.add_argument("--grid", choices=("cell", "ax", "string", "ht-string", "all"), default="all")
+    names = [pairing.name for pairing in CELL_PAIRINGS + AX_PAIRINGS + STRING_PAIRINGS + HT_STRING_PAIRINGS]
     parser.add_argument("--pairing", choices=names, nargs="+", help="only these; default: all")
     parser.add_argument("--hops", type=int, nargs="+", default=list(HOPS), help="hops of the string's flow")
     parser.add_argument("--seeds", type=int, help="seeds a case; default: the pairing's own number")
@@ -366,6 +388,9 @@ def grids(arguments: argparse.Namespace) -> Iterator[Grid]:
     if arguments.grid in ("string", "all"):
         heading = "TCP NewReno over a string, 2 Mb/s, 1000 B: Mb/s"
         yield heading, ("window", "RTS", "hops"), string_cases(arguments.hops), STRING_PAIRINGS
+    if arguments.grid in ("ht-string", "all"):
+        heading = "TCP NewReno over a string of 802.11n (40 MHz) and 802.11ac (80 MHz), MCS 3, one stream, 1448 B: Mb/s"
+        yield heading, ("standard", "hops"), ht_string_cases(arguments.hops), HT_STRING_PAIRINGS
 
 
 def compare(
