@@ -149,7 +149,15 @@ CELL_PAIRINGS = (
 # costs a cell of five 7 % where long A-MPDUs collide.
 AX_PAIRINGS = (Pairing("ax-ns-3", "ns-3 and hopcast (`standard`)", Ns3.name, {"explicit-bar": 0}, {}, seeds=3),)
 HT_STRING_PAIRINGS = (
-    Pairing("ht-string-ns-3", "ns-3 and hopcast (`standard`)", Ns3.name, {**NS3_TCP, "explicit-bar": 0}, {}, seeds=5),
+    Pairing("ht-string-ns-3", "ns-3 and hopcast (`standard`)", Ns3.name, NS3_TCP, {}, seeds=5),
+    Pairing(
+        "ht-string-ns-3-persistent",
+        "ns-3 and hopcast (`standard`), 100 attempts at each frame",
+        Ns3.name,
+        {**NS3_TCP, "ns3::WifiRemoteStationManager::MaxSsrc": 100, "ns3::WifiRemoteStationManager::MaxSlrc": 100},
+        {"radio.retry_limit.short": 100, "radio.retry_limit.long": 100},
+        seeds=5,
+    ),
 )
 
 
@@ -213,18 +221,20 @@ def string_cases(hops: Sequence[int]) -> list[Case]:
 
 def ht_string_cases(hops: Sequence[int]) -> list[Case]:
     """TCP over a string of 802.11n and one of 802.11ac, with A-MPDU, without RTS."""
-    standards: dict[str, tuple[int, int]] = {"n": (40, 65535), "ac": (80, 1048575)}
-    """Width of the channel in MHz, and the longest A-MPDU in bytes."""
+    # Width of the channel in MHz, the longest A-MPDU in bytes, and the spacing in m: in half the width, the noise is half
+    # as strong, and 25.2 m give the SNR of 20 m. So no frame reaches beyond the neighbour in either string.
+    standards: dict[str, tuple[int, int, float]] = {"n": (40, 65535, 25.2), "ac": (80, 1048575, 20)}
     cases = []
-    for standard, (width, ampdu) in standards.items():
+    for standard, (width, ampdu, spacing) in standards.items():
         for k in hops:
             settings: Options = {
                 "flows.bulk.to": f"n{k}",
                 "radio.standard": f"802.11{standard}",
                 "radio.channel.width": f"{width} MHz",
                 "radio.aggregation.ampdu": f"{ampdu} B",
+                "nodes.n.placement.spacing": f"{spacing} m",
             }
-            radio: Options = {"standard": standard, "width": width, "ampdu": ampdu}
+            radio: Options = {"standard": standard, "width": width, "ampdu": ampdu, "spacing": spacing}
             options: Options = {**radio, "hops": k, "window": 32, "start": 1, "stop": 11}
             cases.append(Case("ht_string", (f"802.11{standard}", str(k)), options, settings, 0.1, k > 3))
     return cases
