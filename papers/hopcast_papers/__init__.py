@@ -8,6 +8,7 @@
 * `strings_and_meshes` (P): voice and TCP over strings and meshes with errors;
 * `wireless_house` (W): TCP, a film and a game behind one access point;
 * `measured_networks` (R): measurements of others, which hopcast may not contain;
+* `modern_radios` (N): findings of papers H and P on radios of today;
 * `media_suite` (V): the test cases of RFC 8867 and RFC 8869 for congestion control of media.
 """
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from hopcast.lab.experiment import Experiment
 from hopcast.lab.installed import Collection
-from hopcast_papers import adtfrc, adtfrc_live, media_suite, wireless_house
+from hopcast_papers import adtfrc, adtfrc_live, media_suite, modern_radios, wireless_house
 from hopcast_papers.aodv_testbed import hop, live, routes
 from hopcast_papers.h2o import cards, cloud, distance, exposed, streams, turbo, unfairness, waits
 from hopcast_papers.measured_networks import orbit_frames, tfa_chain, tfa_links
@@ -45,6 +46,7 @@ MODULES = (
     tfa_chain,
     tfa_links,
     orbit_frames,
+    modern_radios,
     media_suite,
 )
 EXPERIMENTS: dict[str, Experiment] = {

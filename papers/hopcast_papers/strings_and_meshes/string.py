@@ -266,14 +266,14 @@ def _rows(measured: Measured) -> list[Row]:
     for key in product((1, HOPS[-1]), (1, NS2_WINDOW), CHANNELS):
         rows.append(value("P1", _notified(*key), "goodput", "kb/s", kbps(measured, _notified(*key))))
     longer = {
-        f"{hops_text(hops)}, window 1, {rts_text(rts)}, {channel}, 1000 B / 200 B": _over(
+        f"{hops_text(hops)}, window 1, {rts_text(rts)}, {channel}, 1000 B / 200 B": over(
             goodput[hops, 1000, 1, rts, channel], goodput[hops, 200, 1, rts, channel]
         )
         for hops, rts, channel in product(HOPS, (False, True), CHANNELS)
     }
     rows.extend(_tendency("P1.segments", "segments", longer))
     guarded = {
-        f"{hops_text(hops)}, {segment} B, window 1, {channel}, RTS / no RTS": _over(
+        f"{hops_text(hops)}, {segment} B, window 1, {channel}, RTS / no RTS": over(
             goodput[hops, segment, 1, True, channel], goodput[hops, segment, 1, False, channel]
         )
         for hops, segment, channel in product(HOPS, SEGMENTS, CHANNELS)
@@ -283,7 +283,7 @@ def _rows(measured: Measured) -> list[Row]:
     gains = {}
     for segment, rts, channel, window in product(SEGMENTS, (False, True), CHANNELS, WINDOWS[1:]):
         near, wide = (
-            _over(goodput[hops, segment, window, rts, channel], goodput[hops, segment, 1, rts, channel])
+            over(goodput[hops, segment, window, rts, channel], goodput[hops, segment, 1, rts, channel])
             for hops in (1, far)
         )
         case = f"{segment} B, {rts_text(rts)}, {channel}, window {window}"
@@ -311,7 +311,7 @@ def _rows(measured: Measured) -> list[Row]:
         few_hops, many_hops = (
             average(goodput[hops, segment, window, rts, channel] for hops in group) for group in (FEW_HOPS, MANY_HOPS)
         )
-        bigger[_bigger(segment, window, rts, channel)] = _over(many_hops, few_hops)
+        bigger[_bigger(segment, window, rts, channel)] = over(many_hops, few_hops)
     rows.extend(_tendency("P1.bigger-network", "4 to 6 / 2 and 3 hops", bigger))
     for segment, rts in product(SEGMENTS, (False, True)):
         ratio = goodput[1, segment, 1, rts, FEC] / goodput[1, segment, 1, rts, IDEAL]
@@ -321,7 +321,7 @@ def _rows(measured: Measured) -> list[Row]:
     return rows
 
 
-def _over(sample: Sample, other: Sample) -> Sample:
+def over(sample: Sample, other: Sample) -> Sample:
     """A ratio of goodputs: infinite if only the other is zero, and unknown if both are."""
     return Sample.of(lambda a, b: a / b if b else math.inf if a else math.nan, sample, other)
 
