@@ -1,23 +1,39 @@
 //! Probability of correct bits, as a table.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::{dsss, ldpc, ofdm};
 use crate::phy::Encoding;
 
 /// Probability that a bit is received, by the ratio of signal to noise and interference.
 ///
-/// The table is made once for each rate in use, from −21 dB to +39 dB with 64 steps for each doubling, and is linear
+/// The table is made once for each encoding in use, from −21 dB to +39 dB with 64 steps for each doubling, and is linear
 /// between them; a look-up needs neither a logarithm nor an exponential. Above the table no bit is lost; below it the
 /// probability is that of the lower end. Bits are independent, so a frame whose bits lie over several ratios survives
 /// with exp(Σ bits·ln_success).
 #[derive(Clone, Debug)]
 pub struct SuccessCurve {
     /// ln of the probability, at each step.
-    steps: Vec<f64>,
+    steps: Arc<[f64]>,
 }
+
+/// The curves of this process. A curve of LDPC codes takes up to 80 ms to make, and depends on its encoding alone.
+static MADE: Mutex<Vec<(Encoding, SuccessCurve)>> = Mutex::new(Vec::new());
 
 impl SuccessCurve {
     /// The curve of an encoding.
     pub fn new(encoding: Encoding) -> Self {
+        // A panic leaves the list as it was.
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, curve)) = made.iter().find(|(of, _)| *of == encoding) {
+            return curve.clone();
+        }
+        let curve = Self::make(encoding);
+        made.push((encoding, curve.clone()));
+        curve
+    }
+
+    fn make(encoding: Encoding) -> Self {
         match encoding {
             Encoding::Dbpsk => Self::tabulate(dsss::dbpsk),
             Encoding::Dqpsk => Self::tabulate(dsss::dqpsk),
