@@ -78,21 +78,12 @@ class Finding:
 # --- Cases -----------------------------------------------------------------------------------------------------------
 
 
-def _octets(kind: Kind, amount: Amount) -> int:
-    """Bytes of a stream: more over faster radios, so that a run lasts."""
-    if kind.radio is None:
-        return streams.total(amount)
-    return amount.pick(quick=20 << 20, full=streams.GB)
-
-
 def _laptops(kind: Kind, hops: Sequence[tuple[int, int]], protocol: streams.Protocol, adu: int, amount: Amount) -> Case:
     """A case of H2, H4 or H5."""
     nodes = max(sink for _, sink in hops) + 1
     made = streams.scenario(nodes, hops, protocol, adu, amount)
     if kind.radio is not None:
         made = made.set("radio", {**kind.radio, "data_rate": "ideal"})
-        for index in range(len(hops)):
-            made = made.set(f"flows.stream{index}.application.bytes", _octets(kind, amount))
     return Case(_with_buffer(made, kind), streams.seeds(amount))
 
 
@@ -108,7 +99,7 @@ def _pairs(kind: Kind, feet: int, ground: str, amount: Amount) -> Case:
         radio = {**radio, **kind.radio, "data_rate": "ideal"}
     at = [0.0, exposed.WIDTH, exposed.WIDTH + feet, 2 * exposed.WIDTH + feet]
     made = places.scenario(
-        f"two pairs, {feet} ft apart", at, [(1, 0, "udp"), (2, 3, "udp")], radio, _octets(kind, amount)
+        f"two pairs, {feet} ft apart", at, [(1, 0, "udp"), (2, 3, "udp")], radio, exposed.size(amount)
     )
     return Case(_with_buffer(made, kind), streams.seeds(amount))
 
@@ -472,7 +463,6 @@ def _setup(amount: Amount) -> list[Parameter]:
         Parameter("its rate", "H: the best for the SNR (`ideal`); P: MCS 9", "H's is fixed at its highest; P's places know no power"),
         Parameter("sockets", f"{LINUX_BUFFER} B on 802.11ax", "Linux: net.core.wmem_default; 8 KiB hold five frames, fewer than an A-MPDU"),
         Parameter("places of P", "250 m range, sensed up to 550 m, profile `standard`", "ns-2's defaults; profile ns-2 is DCF's"),
-        Parameter("data of H on 802.11ax", f"{_octets(FRAMES, amount) >> 20} MB a stream", "a fast radio is done soon"),
         Parameter("run of P on 802.11ax", f"{amount.pick(quick=2, full=20)} s", "likewise"),
     ]  # fmt: skip
 

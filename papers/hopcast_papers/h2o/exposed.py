@@ -47,7 +47,8 @@ SCATTERED = "ground that scatters"
 RTS_FEET = (100, 250, 500)
 
 
-def _size(amount: Amount) -> int:
+def size(amount: Amount) -> int:
+    """Bytes of each pair."""
     return amount.pick(quick=10 << 20, full=100 << 20)
 
 
@@ -78,7 +79,7 @@ def _setup(amount: Amount) -> list[Parameter]:
             f"off; beside it on, at {', '.join(map(str, RTS_FEET))} ft (card as rated)",
             "22 Mb/s at 1 KB (section II) is more than RTS/CTS allows",
         ),
-        Parameter("data", f"{_size(amount) >> 20} MB a pair over UDP in ADUs of 1 KB", "section IV has 100 MB"),
+        Parameter("data", f"{size(amount) >> 20} MB a pair over UDP in ADUs of 1 KB", "section IV has 100 MB"),
         Parameter("iterations", f"{len(_seeds(amount))} seeds", "not stated"),
     ]
 
@@ -88,7 +89,7 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
         places = [0.0, WIDTH, WIDTH + feet, 2 * WIDTH + feet]
         name = f"two pairs, {feet} ft apart, {card.name}"
         settings = radio(card, propagation, rts=rts)
-        return Case(scenario(name, places, [(1, 0, "udp"), (2, 3, "udp")], settings, _size(amount)), _seeds(amount))
+        return Case(scenario(name, places, [(1, 0, "udp"), (2, 3, "udp")], settings, size(amount)), _seeds(amount))
 
     cases = {_case(card, feet): case(card, feet, field()) for card in CARDS for feet in FEET}
     cases |= {_case(RATED, feet, SCATTERED): case(RATED, feet, scattering()) for feet in FEET}
