@@ -108,7 +108,9 @@ def _string(
     kind: Kind, hops: int, segment: int, window: int, rts: bool, channel: string.Channel, amount: Amount
 ) -> Case:
     """A case of P1."""
-    made = string.one_tcp("", hops, segment, window, rts, channel, amount).scenario
+    # Told of no frame that is given up, as under profile ns-2.
+    notified = None if kind.radio is None else False
+    made = string.one_tcp("", hops, segment, window, rts, channel, amount, notified).scenario
     if kind.radio is not None:
         errors = {"errors": string.GILBERT_ELLIOTT} if channel == string.ERRORS else {}
         # The distances of profile ns-2.
@@ -447,7 +449,7 @@ def panels(table: Table) -> Figure:
         axes.set_title(title, loc="left", fontweight="bold")
         axes.set_xlabel(x)
         axes.set_ylabel(y)
-        axes.set_ylim(bottom=0.0)
+        axes.set_ylim(0.0, 1.04 * axes.get_ylim()[1])
     for axes in (units, chain):
         axes.set_xscale("log", base=2)
         axes.set_xticks(ADU_KB, [str(adu) for adu in ADU_KB])
