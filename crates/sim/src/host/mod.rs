@@ -123,10 +123,10 @@ struct Stack {
     messages: Vec<MessageSocket>,
     /// Whether a program wants a station dump.
     wants_dump: bool,
-    /// The turn of a UDP socket.
+    /// The turn of a socket.
     turn: Turn,
-    /// UDP sockets whose write does not return, as too many packets wait for a route or an address.
-    stalled: Vec<u32>,
+    /// Sockets whose write does not return, as too many packets wait for a route or an address.
+    stalled: Vec<SocketId>,
     reassembly: Reassembly,
 }
 

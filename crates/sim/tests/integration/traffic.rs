@@ -370,3 +370,29 @@ fn what_does_not_block_gets_past_a_program_that_writes_without_end() {
     assert!(voice.received_packets * 10 > voice.sent_packets * 9, "{voice:?}");
     assert!(stream.received_bytes * 10 > bulk.received_bytes, "{stream:?}");
 }
+
+/// Over a wire of 1 Mb/s, with IPv4, UDP and RTP before each packet, and nothing in front of them.
+#[test]
+fn a_writer_without_end_over_rtp_waits_for_the_wire() {
+    for application in ["kind = \"bulk\"", "kind = \"adu\", size = \"1000 B\", wait = \"0 s\""] {
+        let application = application.replace("\"bulk\"", "\"bulk\", packet = \"1000 B\"");
+        let text = format!(
+            r#"
+duration = "10 s"
+nodes = [{{ name = "a", role = "wired" }}, {{ name = "b", role = "wired" }}]
+links = [{{ between = ["a", "b"], rate = "1 Mb/s" }}]
+[[flows]]
+name = "f"
+from = "a"
+to = "b"
+transport = {{ protocol = "rtp", congestion = "none" }}
+application = {{ {application} }}
+"#
+        );
+        let summaries = summaries(&run(&scenario(&text)));
+        let FlowSummary { goodput_bps, lost_packets, in_flight_packets, .. } = summaries[0];
+        assert!((goodput_bps / 1e6 - 1000.0 / 1040.0).abs() < 0.002, "{application}: {goodput_bps} b/s");
+        assert_eq!(lost_packets, 0, "{application}");
+        assert!(in_flight_packets > 1, "{application}: the queue of the wire is in use");
+    }
+}

@@ -141,6 +141,17 @@ impl Sender {
         !self.is_full
     }
 
+    /// Whether pacer or window may hold packets back. If not, each leaves as soon as it is written, and what is below has to make
+    /// applications wait.
+    pub fn is_held_back(&self) -> bool {
+        self.control.pacing_rate().is_some() || self.control.window().is_some()
+    }
+
+    /// Bytes of a packet with `data` bytes of media, from the RTP header on.
+    pub fn packet_len(&self, data: u32) -> u32 {
+        self.config.format.header_len() + data
+    }
+
     /// The application writes a unit at `now`, which will be one packet.
     pub fn handle_write(&mut self, payload: Payload, now: Instant) {
         self.write(payload, None, now);
@@ -278,7 +289,7 @@ impl Sender {
 
     /// Bytes of a packet with `data` bytes of media, headers included.
     fn size(&self, data: u32) -> u32 {
-        self.config.format.header_len() + data + BELOW_RTP
+        self.packet_len(data) + BELOW_RTP
     }
 
     /// Whether the window has room for a packet with `data` bytes of media.

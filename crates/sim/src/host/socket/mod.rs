@@ -238,7 +238,7 @@ impl Stack {
         match socket {
             SocketId::Udp(place) => self.admit_udp(place, octets, now).map(|plan| Permit::Udp(place, plan)),
             SocketId::Dccp(place) => self.dccp[place as usize].has_room(octets).then_some(Permit::Dccp(place)),
-            SocketId::Rtp(place) => self.rtp[place as usize].has_room().then_some(Permit::Rtp(place)),
+            SocketId::Rtp(place) => self.admit_rtp(place, octets, now).then_some(Permit::Rtp(place)),
             SocketId::Tcp(_) | SocketId::Messages(_) => None,
         }
     }
@@ -251,10 +251,7 @@ impl Stack {
                 self.write_dccp(place, unit, cx);
                 Sent::Accepted
             }
-            Permit::Rtp(place) => {
-                self.write_rtp(place, unit, cx.now);
-                Sent::Accepted
-            }
+            Permit::Rtp(place) => self.send_rtp_admitted(place, unit, cx),
         }
     }
 
@@ -302,7 +299,8 @@ impl Stack {
             SocketId::Udp(place) => self.udp[place as usize].close(),
             SocketId::Tcp(place) => self.tcp[place as usize].close(now),
             SocketId::Dccp(place) => self.dccp[place as usize].close(now),
-            SocketId::Rtp(_) | SocketId::Messages(_) => {}
+            SocketId::Rtp(place) => self.rtp[place as usize].close(),
+            SocketId::Messages(_) => {}
         }
         self.settle(socket);
     }
@@ -326,12 +324,8 @@ impl Stack {
 
     /// Whether the program writes only when the socket has its turn at the interface; if so, the socket waits for one from now on.
     pub(in crate::host) fn awaits_turn(&mut self, socket: SocketId, now: Instant) -> bool {
-        let SocketId::Udp(place) = socket else { return false };
-        let is_blocking = self.udp[place as usize].is_blocking();
-        if is_blocking {
-            self.await_turn(place, now);
-        }
-        is_blocking
+        self.await_turn(socket, now);
+        self.takes_turns(socket)
     }
 
     /// Wakes the program of a socket at `time`.

@@ -1,10 +1,12 @@
 //! Sockets of RTP: sessions over UDP, at the rate that a congestion control of media allows.
 //!
-//! A datagram waits in its session until pacer and window allow it, and is then one packet. One that has waited too long is lost.
+//! A datagram waits in its session until pacer and window allow it, and is then one packet. One that has waited too long is lost. Where
+//! neither holds packets back, blocking writes wait for room at the interface, as those to UDP do.
 
+use super::turns::Writer;
 use super::unread::Unread;
-use super::{Connect, Owner, SocketEvent, SocketId, Step, Unit, count_refused};
-use crate::host::packet::{Body, Expiry, Packet, Tag};
+use super::{Connect, Owner, Sent, SocketEvent, SocketId, Step, Unit, count_refused};
+use crate::host::packet::{Body, Expiry, Packet, Tag, UDP_HEADER};
 use crate::host::{Context, Endpoint, Slot, Stack, count_host_drop};
 use crate::id::FlowId;
 use crate::metrics::{DropCause, PathState, RateControl};
@@ -24,8 +26,10 @@ pub(in crate::host) struct RtpSocket {
     /// Its number among all sockets.
     number: u32,
     end: End,
-    /// The machine at the other end; `None` until the first packet arrives at a listening socket.
-    remote: Option<Endpoint>,
+    /// Its remote end is `None` until the first packet arrives at a listening socket.
+    pub(super) writer: Writer,
+    /// Whether there was no route for the last packet.
+    is_unrouted: bool,
     /// Whether rate and round-trip time of this session are those of its flow.
     is_first: bool,
 }
@@ -65,12 +69,14 @@ impl RtpSocket {
         units.map(|unit| unit.seq)
     }
 
-    /// Whether a blocking write would return now.
-    pub(super) fn has_room(&mut self) -> bool {
-        match &mut self.end {
-            End::Sender(sender, _) => sender.has_room(),
-            End::Receiver(..) => false,
-        }
+    /// Whether blocking writes wait for room at the interface.
+    pub(super) fn takes_turns(&self) -> bool {
+        self.writer.is_blocking && matches!(&self.end, End::Sender(sender, _) if !sender.is_held_back())
+    }
+
+    /// The program writes no more.
+    pub(super) fn close(&mut self) {
+        self.writer.is_blocking = false;
     }
 
     /// Takes the oldest datagram that the session has not sent.
@@ -96,9 +102,11 @@ impl Stack {
         let control = options.congestion.start(options.source);
         let end = End::Sender(Box::new(Sender::new(options.config, control)), VecDeque::new());
         let port = self.next_port();
-        let place = self.add_rtp(owner, port, end);
+        // A relay sends at once what has come.
+        let writer = Writer::new(Some(Connect { is_blocking: connect.is_blocking && connect.is_first, ..connect }));
+        let place = self.add_rtp(owner, port, end, writer);
         let socket = &mut self.rtp[place as usize];
-        (socket.remote, socket.is_first) = (Some(connect.remote), connect.is_first);
+        socket.is_first = connect.is_first;
         self.timers.set(Slot::Socket(socket.number).index(), Some(connect.opens));
         SocketId::Rtp(place)
     }
@@ -106,14 +114,55 @@ impl Stack {
     /// Makes a socket that receives.
     pub(super) fn listen_rtp(&mut self, owner: Owner, port: u16, options: &RtpOptions) -> SocketId {
         let end = End::Receiver(Box::new(Receiver::new(options.config)), Unread::new());
-        SocketId::Rtp(self.add_rtp(owner, port, end))
+        SocketId::Rtp(self.add_rtp(owner, port, end, Writer::new(None)))
     }
 
-    fn add_rtp(&mut self, owner: Owner, port: u16, end: End) -> u32 {
+    fn add_rtp(&mut self, owner: Owner, port: u16, end: End, writer: Writer) -> u32 {
         let place = self.rtp.len() as u32;
         let number = self.add_socket(SocketId::Rtp(place), port);
-        self.rtp.push(RtpSocket { owner, number, end, remote: None, is_first: false });
+        self.rtp.push(RtpSocket { owner, number, end, writer, is_unrouted: false, is_first: false });
         place
+    }
+
+    /// Whether a blocking write of `octets` would return now.
+    pub(super) fn admit_rtp(&mut self, place: u32, octets: u32, now: Instant) -> bool {
+        let (id, socket) = (SocketId::Rtp(place), &mut self.rtp[place as usize]);
+        let End::Sender(sender, _) = &mut socket.end else { return false };
+        let (has_room, length) = (sender.has_room(), UDP_HEADER + sender.packet_len(octets));
+        if !has_room || !socket.takes_turns() {
+            return has_room;
+        }
+        let destination = socket.writer.remote().node;
+        if !self.has_turn(id) {
+            self.await_turn(id, now);
+            return false;
+        }
+        let plan = self.plan(destination, length, now);
+        self.has_room_in_turn(plan.packets)
+    }
+
+    /// Writes a datagram that was admitted. One that nothing holds back leaves before the next has its turn.
+    pub(super) fn send_rtp_admitted(&mut self, place: u32, unit: Unit, cx: &mut Context<'_>) -> Sent {
+        self.write_rtp(place, unit, cx.now);
+        let socket = &self.rtp[place as usize];
+        if !socket.takes_turns() {
+            return Sent::Accepted;
+        }
+        let (program, destination) = (socket.owner.program, socket.writer.remote().node);
+        loop {
+            match self.step_rtp(place, cx) {
+                Step::Done => {}
+                Step::Event(event) => self.events.push_back((program, SocketId::Rtp(place), event)),
+                Step::Rest => break,
+            }
+        }
+        if self.rtp[place as usize].is_unrouted {
+            return Sent::NoRoute { may_come: self.may_get_route() };
+        }
+        if self.is_congested(destination, cx.now) {
+            self.stall(SocketId::Rtp(place), cx.now);
+        }
+        Sent::Accepted
     }
 
     /// Writes a datagram into a session.
@@ -137,7 +186,7 @@ impl Stack {
         let capacity = self.config.socket_buffer;
         let socket = &mut self.rtp[place as usize];
         let from = Endpoint { node: datagram.ip.source, port: datagram.body.source_port() };
-        socket.remote.get_or_insert(from);
+        socket.writer.remote.get_or_insert(from);
         match &mut socket.end {
             // The other end is hopcast's as well, so its reports are right.
             End::Sender(sender, _) => {
@@ -228,12 +277,13 @@ impl Stack {
             debug_assert_eq!(unit.seq, packet.payload.unit, "a session sends in order");
             (seq, created, expires, coded) = (unit.seq, unit.created, unit.expires.into(), unit.coded);
         }
-        let Some(remote) = socket.remote else { return };
+        let Some(remote) = socket.writer.remote else { return };
         let number = socket.number;
         let priority = cx.flows[flow].priority();
         let tag = Tag { flow, seq, created, socket: number as u16, priority, expires };
         let body = Body::Rtp { source_port: self.ports.of(number), destination_port: remote.port, packet };
         let plan = self.plan(remote.node, body.octets(), cx.now);
-        self.send_marked(plan, remote.node, body, tag, coded, ecn, cx);
+        let is_routed = self.send_marked(plan, remote.node, body, tag, coded, ecn, cx);
+        self.rtp[place as usize].is_unrouted = !is_routed;
     }
 }

@@ -1,10 +1,11 @@
-//! Blocking writes to UDP wait for room at their interface, and take turns there.
+//! Blocking writes of datagrams wait for room at their interface, and take turns there: those to UDP, and those over RTP that neither
+//! pacer nor window holds back.
 //!
 //! Linux delays a blocking write while the queue of the interface has no room for it. All other packets leave whatever
 //! the room, and a full queue drops them.
 
-use super::SocketId;
-use crate::host::{Context, Slot, Stack};
+use super::{Connect, Owner, SocketId};
+use crate::host::{Context, Endpoint, Slot, Stack};
 use crate::metrics::DropCause;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::QueueSpace;
@@ -13,13 +14,42 @@ use std::collections::VecDeque;
 
 /// So long a blocking program waits after a write for which a routing protocol had no route, and at the most after one that left
 /// too many packets waiting for a route or an address; a choice of ours.
-pub(super) const FAILED_WRITE_PAUSE: Duration = Duration::from_secs(1);
+const FAILED_WRITE_PAUSE: Duration = Duration::from_secs(1);
+
+/// A program that writes datagrams, as its socket knows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Writer {
+    /// Where it writes to; `None` for a socket that only receives.
+    pub(super) remote: Option<Endpoint>,
+    /// Whether it writes with blocking calls, and has not ended.
+    pub(super) is_blocking: bool,
+    /// Whether its socket waits for its turn at an interface.
+    is_queued: bool,
+    /// Until then its call does not return.
+    resumes: Instant,
+}
+
+impl Writer {
+    pub(super) fn new(connect: Option<Connect>) -> Self {
+        Self {
+            remote: connect.map(|connect| connect.remote),
+            is_blocking: connect.is_some_and(|connect| connect.is_blocking),
+            is_queued: false,
+            resumes: Instant::START,
+        }
+    }
+
+    /// Where it writes to.
+    pub(super) fn remote(&self) -> Endpoint {
+        self.remote.expect("a socket that a program writes to has a remote end")
+    }
+}
 
 /// Sockets with a blocking write to one interface.
 #[derive(Clone, Debug, Default)]
 pub(in crate::host) struct Turns {
-    /// Places of the sockets among those of UDP, by turns.
-    waiting: VecDeque<u32>,
+    /// By turns.
+    waiting: VecDeque<SocketId>,
     /// Free places that its queue must have before one of them writes again, by category under EDCA; 0 unless one found too few.
     awaited: [usize; AccessCategory::ALL.len()],
 }
@@ -35,6 +65,8 @@ pub(in crate::host) struct Place {
 /// The turn of a socket: what it finds at its interface, and what it needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::host) struct Turn {
+    /// Whose it is; `None` while no socket has it.
+    socket: Option<SocketId>,
     interface: usize,
     /// Free places in the queue of the interface.
     places: usize,
@@ -64,13 +96,46 @@ impl Stack {
         self.turns.iter().any(|turns| !turns.waiting.is_empty())
     }
 
+    /// Whether the program of a socket writes only when the socket has its turn.
+    pub(super) fn takes_turns(&self, socket: SocketId) -> bool {
+        match socket {
+            SocketId::Udp(place) => self.udp[place as usize].writer.is_blocking,
+            SocketId::Rtp(place) => self.rtp[place as usize].takes_turns(),
+            SocketId::Tcp(_) | SocketId::Dccp(_) | SocketId::Messages(_) => false,
+        }
+    }
+
+    /// Whether it is the turn of this socket.
+    pub(super) fn has_turn(&self, socket: SocketId) -> bool {
+        self.turn.socket == Some(socket)
+    }
+
     /// A socket may be able to write, as far as its own buffer goes.
-    pub(super) fn await_turn(&mut self, place: u32, now: Instant) {
-        let socket = &self.udp[place as usize];
-        if socket.is_blocking() && !socket.is_queued {
-            let interface = self.interface_towards(socket.remote().node, now) as usize;
-            self.udp[place as usize].is_queued = true;
-            self.turns[interface].waiting.push_back(place);
+    pub(super) fn await_turn(&mut self, socket: SocketId, now: Instant) {
+        if self.takes_turns(socket) && !self.writer(socket).is_queued {
+            let interface = self.interface_towards(self.writer(socket).remote().node, now) as usize;
+            self.writer_mut(socket).is_queued = true;
+            self.turns[interface].waiting.push_back(socket);
+        }
+    }
+
+    fn parts(&self, socket: SocketId) -> (&Owner, &Writer) {
+        match socket {
+            SocketId::Udp(place) => (&self.udp[place as usize].owner, &self.udp[place as usize].writer),
+            SocketId::Rtp(place) => (&self.rtp[place as usize].owner, &self.rtp[place as usize].writer),
+            SocketId::Tcp(_) | SocketId::Dccp(_) | SocketId::Messages(_) => unreachable!("it takes no turns"),
+        }
+    }
+
+    fn writer(&self, socket: SocketId) -> &Writer {
+        self.parts(socket).1
+    }
+
+    fn writer_mut(&mut self, socket: SocketId) -> &mut Writer {
+        match socket {
+            SocketId::Udp(place) => &mut self.udp[place as usize].writer,
+            SocketId::Rtp(place) => &mut self.rtp[place as usize].writer,
+            SocketId::Tcp(_) | SocketId::Dccp(_) | SocketId::Messages(_) => unreachable!("it takes no turns"),
         }
     }
 
@@ -93,20 +158,22 @@ impl Stack {
             };
             if self.turns.len() > 1 {
                 // Its way may be another by now.
-                let own = self.interface_towards(self.udp[socket as usize].remote().node, cx.now) as usize;
+                let own = self.interface_towards(self.writer(socket).remote().node, cx.now) as usize;
                 if own != interface {
                     self.turns[interface].waiting.remove(place.turn);
                     self.turns[own].waiting.push_back(socket);
                     return Next::Moved;
                 }
             }
-            let owner = self.udp[socket as usize].owner;
+            let owner = *self.parts(socket).0;
             let QueueSpace { places, category } = room(interface as u32, cx.flows[owner.flow].priority());
             let queue = category.map_or(0, |category| category as usize);
-            self.turn = Turn { interface, places, queue, is_only: category.is_none(), needed: None };
+            let is_only = category.is_none();
+            self.turn = Turn { socket: None, interface, places, queue, is_only, needed: None };
             let awaited = &mut self.turns[interface].awaited[queue];
             if places >= *awaited {
                 *awaited = 0;
+                self.turn.socket = Some(socket);
                 return Next::Turn(owner.program);
             }
             self.turn.needed = Some(*awaited);
@@ -117,6 +184,7 @@ impl Stack {
 
     /// A program has had its turn, and has written, or not. Returns whether there may be something to send.
     pub(in crate::host) fn end_turn(&mut self, place: &mut Place, wrote: bool) -> bool {
+        self.turn.socket = None;
         if !wrote && self.turn.needed.is_some() {
             self.pass_turn(place);
             return false;
@@ -127,7 +195,7 @@ impl Stack {
             waiting.push_back(socket);
         } else {
             // There is nothing to write, or its buffer has no room: something else will wake it.
-            self.udp[socket as usize].is_queued = false;
+            self.writer_mut(socket).is_queued = false;
         }
         wrote
     }
@@ -154,8 +222,8 @@ impl Stack {
 
     /// Whether the latest write to a socket has yet to return; its program is woken then.
     pub(in crate::host) fn is_paused(&mut self, socket: SocketId, now: Instant) -> bool {
-        let SocketId::Udp(place) = socket else { return false };
-        let (resumes, program) = (self.udp[place as usize].resumes, self.udp[place as usize].owner.program);
+        let (SocketId::Udp(_) | SocketId::Rtp(_)) = socket else { return false };
+        let (&Owner { program, .. }, &Writer { resumes, .. }) = self.parts(socket);
         if resumes > now {
             self.timers.set(Slot::Program(program).index(), Some(resumes));
         }
@@ -164,18 +232,25 @@ impl Stack {
 
     /// The write that has just been made does not return while more would only drive out what waits for a route or an address:
     /// otherwise such writes would never block, nor end.
-    pub(super) fn stall(&mut self, place: u32, now: Instant) {
-        self.udp[place as usize].resumes = now + FAILED_WRITE_PAUSE;
-        if !self.stalled.contains(&place) {
-            self.stalled.push(place);
+    pub(super) fn stall(&mut self, socket: SocketId, now: Instant) {
+        self.pause(socket, now);
+        if !self.stalled.contains(&socket) {
+            self.stalled.push(socket);
         }
     }
 
     /// What waited for a route or an address has gone: there is room again.
     pub(in crate::host) fn wake_stalled(&mut self, now: Instant) {
-        for place in core::mem::take(&mut self.stalled) {
-            self.udp[place as usize].resumes = now;
-            self.await_turn(place, now);
+        for socket in core::mem::take(&mut self.stalled) {
+            self.writer_mut(socket).resumes = now;
+            self.await_turn(socket, now);
+        }
+    }
+
+    /// After a blocking write for which there was no route, but may be one later, the socket takes its time.
+    pub(in crate::host) fn pause(&mut self, socket: SocketId, now: Instant) {
+        if let SocketId::Udp(_) | SocketId::Rtp(_) = socket {
+            self.writer_mut(socket).resumes = now + FAILED_WRITE_PAUSE;
         }
     }
 

@@ -1,11 +1,11 @@
 //! UDP sockets (RFC 768) with buffers.
 
-use super::turns::FAILED_WRITE_PAUSE;
+use super::turns::Writer;
 use super::unread::Unread;
 use super::{Connect, Owner, Sent, SocketEvent, SocketId, Unit, count_refused};
 use crate::host::ip::Plan;
 use crate::host::packet::{Body, Packet, Tag, UDP_HEADER};
-use crate::host::{Context, Endpoint, Stack, count_host_drop};
+use crate::host::{Context, Stack, count_host_drop};
 use crate::id::FlowId;
 use crate::metrics::DropCause;
 use hopcast_protocols::time::Instant;
@@ -20,14 +20,7 @@ pub(in crate::host) struct UdpSocket {
     pub(super) owner: Owner,
     /// Its number among all sockets.
     number: u32,
-    /// Where this socket sends to; `None` for one that only receives.
-    remote: Option<Endpoint>,
-    /// Whether its program writes with blocking calls, and has not ended.
-    is_blocking: bool,
-    /// Whether it waits for its turn at an interface.
-    pub(super) is_queued: bool,
-    /// Until then its program's call does not return.
-    pub(super) resumes: Instant,
+    pub(super) writer: Writer,
     capacity: u32,
     unsent_octets: u32,
     unsent: VecDeque<Unsent>,
@@ -47,10 +40,7 @@ impl UdpSocket {
         Self {
             owner,
             number,
-            remote: connect.map(|connect| connect.remote),
-            is_blocking: connect.is_some_and(|connect| connect.is_blocking),
-            is_queued: false,
-            resumes: Instant::START,
+            writer: Writer::new(connect),
             capacity,
             unsent_octets: 0,
             unsent: VecDeque::with_capacity(8),
@@ -58,19 +48,9 @@ impl UdpSocket {
         }
     }
 
-    /// Whether its program writes with blocking calls, and has not ended.
-    pub(super) fn is_blocking(&self) -> bool {
-        self.is_blocking
-    }
-
-    /// Where it sends to.
-    pub(super) fn remote(&self) -> Endpoint {
-        self.remote.expect("a socket that a program writes to has a remote end")
-    }
-
     /// The program writes no more.
     pub(super) fn close(&mut self) {
-        self.is_blocking = false;
+        self.writer.is_blocking = false;
     }
 
     /// Whether the send buffer has room for a datagram of `octets`.
@@ -137,18 +117,18 @@ impl Stack {
         if !socket.can_send(octets) {
             return None;
         }
-        let plan = self.plan(socket.remote().node, UDP_HEADER + octets, now);
+        let plan = self.plan(socket.writer.remote().node, UDP_HEADER + octets, now);
         self.has_room_in_turn(plan.packets).then_some(plan)
     }
 
     /// Sends a datagram that the socket has room for.
     pub(super) fn send_udp(&mut self, place: u32, plan: Plan, unit: Unit, cx: &mut Context<'_>) -> Sent {
-        let destination = self.udp[place as usize].remote().node;
+        let destination = self.udp[place as usize].writer.remote().node;
         if !self.transmit_udp(place, plan, unit, cx) {
             return Sent::NoRoute { may_come: self.may_get_route() };
         }
         if self.is_congested(destination, cx.now) {
-            self.stall(place, cx.now);
+            self.stall(SocketId::Udp(place), cx.now);
         }
         Sent::Accepted
     }
@@ -157,7 +137,7 @@ impl Stack {
     pub(super) fn send_udp_or_lose(&mut self, place: u32, unit: Unit, cx: &mut Context<'_>) {
         let socket = &self.udp[place as usize];
         let (can_send, flow) = (socket.can_send(unit.octets), socket.owner.flow);
-        let plan = self.plan(socket.remote().node, UDP_HEADER + unit.octets, cx.now);
+        let plan = self.plan(socket.writer.remote().node, UDP_HEADER + unit.octets, cx.now);
         if can_send {
             self.transmit_udp(place, plan, unit, cx);
         } else {
@@ -168,7 +148,7 @@ impl Stack {
     /// Returns false if there is no route.
     fn transmit_udp(&mut self, place: u32, plan: Plan, unit: Unit, cx: &mut Context<'_>) -> bool {
         let socket = &mut self.udp[place as usize];
-        let (remote, flow) = (socket.remote(), socket.owner.flow);
+        let (remote, flow) = (socket.writer.remote(), socket.owner.flow);
         let length = u16::try_from(unit.octets).expect("the builder refuses datagrams that UDP can't carry");
         let source_port = self.ports.of(socket.number);
         let body = Body::Udp { source_port, destination_port: remote.port, length };
@@ -212,14 +192,7 @@ impl Stack {
         if let Some(&SocketId::Udp(place)) = self.sockets.get(packet.tag.socket as usize)
             && self.udp[place as usize].release(packet.ip.id)
         {
-            self.await_turn(place, now);
-        }
-    }
-
-    /// After a blocking write for which there was no route, but may be one later, the socket takes its time.
-    pub(in crate::host) fn pause(&mut self, socket: SocketId, now: Instant) {
-        if let SocketId::Udp(place) = socket {
-            self.udp[place as usize].resumes = now + FAILED_WRITE_PAUSE;
+            self.await_turn(SocketId::Udp(place), now);
         }
     }
 }

@@ -3,15 +3,10 @@
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::transport::media;
 use hopcast_sim::run::Simulation;
-use hopcast_sim::scenario::{Loaded, Scenario, Source, json_schema};
+use hopcast_sim::scenario::{Loaded, Scenario, Source};
 use serde_json::{Map, Value, json};
 
-/// Keys that random worlds leave out: real hosts, user-defined models, and files.
-pub(super) const LEFT_OUT: [&str; 6] = ["emulation", "real", "parameters", "listens_to", "traces", "trace"];
-/// The same, where it is a table and no word.
-pub(super) const CUSTOM_TCP: &str = "transport.congestion";
-/// Kinds of tables that they leave out.
-pub(super) const KINDS_LEFT_OUT: [&str; 2] = ["custom", "trace"];
+use super::keys::{ALL, SCHEMA, WORDS_LEFT_OUT, is_kind_left_out, is_left_out, plain, tag};
 
 /// Usual values of keys, where the limits of the schema are far apart.
 const USUAL: [(&str, &[&str]); 44] = [
@@ -68,33 +63,38 @@ const SHAPED: [&str; 3] = ["802.11n", "802.11ac", "802.11ax"];
 const RATES: [&str; 9] =
     ["1 Mb/s", "2 Mb/s", "5.5 Mb/s", "11 Mb/s", "6 Mb/s", "12 Mb/s", "24 Mb/s", "54 Mb/s", "108 Mb/s"];
 
-/// A valid world of this number, whose flows all have paths.
+/// A valid world of this number, whose flows all have paths. Half of them are drawn around one key or word of the vocabulary, so that
+/// rare ones are not left to chance.
 ///
 /// # Panics
 /// If a hundred draws give no valid one.
 pub(super) fn world(number: u64) -> Value {
+    let mut random = Stream::new(number, Purpose::Placement, u64::MAX, 0);
+    let wanted = &ALL[random.below(ALL.len() as u32) as usize];
+    drawn(number, if random.unit() < 0.5 { wanted } else { "" })
+}
+
+/// The same, drawn around this key or word. It may have been taken out again, as it contradicts the rest.
+pub(super) fn world_with(number: u64, wanted: &str) -> Value {
+    drawn(number, wanted)
+}
+
+fn drawn(number: u64, wanted: &str) -> Value {
     let drawn = (0..100).find_map(|attempt| {
         let random = Stream::new(number, Purpose::Placement, attempt, 0);
-        let mut draws = Draws { random, density: 0.0, standard: String::new() };
+        let mut draws = Draws { random, density: 0.0, standard: String::new(), wanted: wanted.to_owned() };
         repaired(draws.document()).filter(|world| !has_known_gap(world))
     });
     drawn.expect("most draws can be repaired")
 }
 
-/// Whether a world has one of the defects that are known and not mended:
-///
-/// * TCP over frames that carry several packets. Their receiver gives its host all packets of a frame before it asks for what the first
-///   leads to, which breaks the contract of the state machines, and so fails in debug builds;
-/// * an application without an end over RTP without congestion control, which writes until the memory is used up.
+/// Whether a world has the one defect that is known and not mended: TCP over frames that carry several packets. Their receiver gives
+/// its host all packets of a frame before it asks for what the first leads to, which breaks the contract of the state machines, and so
+/// fails in debug builds.
 fn has_known_gap(world: &Value) -> bool {
     let standard = world["radio"]["standard"].as_str().unwrap_or_default();
-    world["flows"].as_array().into_iter().flatten().any(|flow| {
-        let (transport, application) = (&flow["transport"], &flow["application"]);
-        let is_endless =
-            (application["kind"] == "bulk" || application["kind"] == "adu") && application["bytes"].is_null();
-        (transport["protocol"] == "tcp" && SHAPED.contains(&standard))
-            || (transport["congestion"] == "none" && is_endless)
-    })
+    let has_tcp = |flow: &Value| flow["transport"]["protocol"] == "tcp";
+    SHAPED.contains(&standard) && world["flows"].as_array().into_iter().flatten().any(has_tcp)
 }
 
 /// Reads a world.
@@ -180,24 +180,26 @@ struct Draws {
     density: f64,
     /// That of most radios.
     standard: String,
+    /// The key or word that is given in any case; empty: none.
+    wanted: String,
 }
 
 impl Draws {
     fn document(&mut self) -> Value {
-        let schema = json_schema();
-        let of = |key: &str| schema["properties"][key].clone();
+        let of = |key: &str| &SCHEMA["properties"][key];
+        let node = &of("nodes")["items"];
         self.density = [0.05, 0.15, 0.35][self.random.below(3) as usize];
-        let mut radio = self.table(&of("radio"), "radio");
-        self.standard = self.word(&of("radio")["properties"]["standard"]["oneOf"]);
+        let mut radio = self.table(of("radio"), ".radio");
+        self.standard = self.word(&of("radio")["properties"]["standard"]["oneOf"], ".radio.standard");
         radio.insert("standard".into(), self.standard.clone().into());
         let is_infrastructure = self.chance(0.2);
-        let routing = of("nodes")["items"]["properties"]["routing"].clone();
-        let routing = self.value(&routing, "routing");
+        let routing = self.value(&node["properties"]["routing"], ".nodes.routing");
         let mut names = Vec::new();
+        let mut devices = Vec::new();
         let mut nodes = Vec::new();
         for (place, name) in ["a", "b", "c"].into_iter().take(1 + self.random.below(3) as usize).enumerate() {
-            let mut group = self.table(&of("nodes")["items"], "nodes");
-            if !self.chance(0.1) {
+            let mut group = self.table(node, ".nodes");
+            if self.is_wanted(".nodes.routing") || !self.chance(0.1) {
                 routing.clone().map(|routing| group.insert("routing".into(), routing));
             }
             let role = match (is_infrastructure, place) {
@@ -207,15 +209,20 @@ impl Draws {
                 _ => "ad-hoc",
             };
             group.insert("role".into(), role.into());
+            if role == "ad-hoc" {
+                devices.push(name);
+            }
             let count = if role == "access-point" { 1 } else { 1 + self.random.below(4) };
             let at: Vec<Value> = (0..count).map(|_| json!([self.length(), self.length()])).collect();
             if role == "wired" {
                 group.retain(|key, _| !["placement", "mobility", "radios", "card"].contains(&key.as_str()));
-            } else if self.chance(0.3) {
+            } else if group.get("mobility").is_some_and(|mobility| mobility["model"] == "streets") {
+                self.draw_streets(&mut group, count);
+            } else if !self.is_wanted(".nodes.placement") && self.chance(0.3) {
                 group.insert("placement".into(), json!({ "shape": "points", "at": at }));
             } else if !group.contains_key("placement") {
-                let placement = of("nodes")["items"]["properties"]["placement"].clone();
-                self.value(&placement, "placement").map(|placement| group.insert("placement".into(), placement));
+                let placement = self.value(&node["properties"]["placement"], ".nodes.placement");
+                placement.map(|placement| group.insert("placement".into(), placement));
             }
             group.insert("name".into(), name.into());
             if count == 1 && self.chance(0.5) {
@@ -228,16 +235,20 @@ impl Draws {
             nodes.push(Value::from(group));
         }
         let mut document = Map::new();
-        document.insert("duration".into(), self.usual("duration").expect("it is there"));
+        if self.is_wanted(".name") || self.chance(self.density) {
+            document.insert("name".into(), "world".into());
+        }
+        document.insert("duration".into(), self.usual(".duration").expect("it is there"));
         document.insert("seed".into(), self.random.below(1 << 30).into());
         document.insert("radio".into(), radio.into());
         document.insert("nodes".into(), nodes.into());
-        let links: Vec<Value> = (0..self.random.below(4))
+        let least = u32::from(self.is_wanted(".links"));
+        let links: Vec<Value> = (0..self.random.below(4).max(least))
             .map(|_| {
-                let mut link = self.table(&of("links")["items"], "links");
+                let mut link = self.table(&of("links")["items"], ".links");
                 link.insert("between".into(), json!([self.one(&names), self.one(&names)]));
                 if !link.contains_key("rate") {
-                    link.insert("rate".into(), self.usual("links.rate").expect("it is there"));
+                    link.insert("rate".into(), self.usual(".links.rate").expect("it is there"));
                 }
                 link.into()
             })
@@ -247,7 +258,7 @@ impl Draws {
         }
         let flows: Vec<Value> = (0..1 + self.random.below(4))
             .map(|number| {
-                let mut flow = self.table(&of("flows")["items"], "flows");
+                let mut flow = self.table(&of("flows")["items"], ".flows");
                 for (key, value) in
                     [("name", format!("f{number}")), ("from", self.one(&names)), ("to", self.one(&names))]
                 {
@@ -260,57 +271,113 @@ impl Draws {
             })
             .collect();
         document.insert("flows".into(), flows.into());
-        if self.chance(0.1) {
-            let mut cloud = self.table(&of("cloud"), "cloud");
-            cloud.remove("devices");
-            let clip = of("cloud")["properties"]["clips"]["items"].clone();
-            let mut clip = self.table(&clip, "clips");
-            clip.insert("name".into(), "film".into());
-            clip.insert("at".into(), json!([self.one(&names)]));
-            let request = of("cloud")["properties"]["requests"]["items"].clone();
-            let mut request = self.table(&request, "requests");
-            request.insert("from".into(), self.one(&names).into());
-            let clip_name = if clip.contains_key("count") && self.chance(0.5) { "film0" } else { "film" };
-            request.insert("clip".into(), clip_name.into());
-            cloud.insert("clips".into(), json!([clip]));
-            cloud.insert("requests".into(), json!([request]));
-            document.insert("cloud".into(), cloud.into());
+        if self.is_wanted(".cloud") || self.chance(0.1) {
+            document.insert("cloud".into(), self.cloud(of("cloud"), &devices, &names));
         }
         document.into()
     }
 
+    /// A cloud with one clip and one request, whose devices, if they are named, are these groups.
+    fn cloud(&mut self, of: &Value, devices: &[&str], names: &[String]) -> Value {
+        let mut cloud = self.table(of, ".cloud");
+        let mut names = names.to_vec();
+        if cloud.remove("devices").is_some() && !devices.is_empty() {
+            names.retain(|name| devices.iter().any(|device| name.starts_with(device)));
+            cloud.insert("devices".into(), json!(devices));
+        }
+        let mut clip = self.table(&of["properties"]["clips"]["items"], ".cloud.clips");
+        clip.insert("name".into(), "film".into());
+        clip.insert("at".into(), json!([self.one(&names)]));
+        let mut request = self.table(&of["properties"]["requests"]["items"], ".cloud.requests");
+        request.insert("from".into(), self.one(&names).into());
+        let clip_name = if clip.contains_key("count") && self.chance(0.5) { "film0" } else { "film" };
+        request.insert("clip".into(), clip_name.into());
+        cloud.insert("clips".into(), json!([clip]));
+        cloud.insert("requests".into(), json!([request]));
+        cloud.into()
+    }
+
+    /// Streets that fit the area, places on them, and pauses that go with stops.
+    fn draw_streets(&mut self, group: &mut Map<String, Value>, count: u32) {
+        let metres = |length: u32| format!("{length} m");
+        let [x, y] = [0; 2].map(|_| [1, 5, 20, 100][self.random.below(4) as usize]);
+        let [columns, rows] = [0; 2].map(|_| 1 + self.random.below(3));
+        let [width, height] = [metres(x * columns), metres(y * rows)];
+        let is_uniform = self.chance(0.5);
+        let mobility = group["mobility"].as_object_mut().expect("a table");
+        mobility.insert("block".into(), json!([metres(x), metres(y)]));
+        if mobility.contains_key("stop") || mobility.contains_key("pause") {
+            mobility.insert("stop".into(), json!(0.5));
+            mobility.insert("pause".into(), json!(["1 ms", "30 ms"]));
+        }
+        if !is_uniform || mobility.contains_key("area") {
+            mobility.insert("area".into(), json!({ "width": width, "height": height, "x": "0 m", "y": "0 m" }));
+        }
+        let placement = match is_uniform {
+            true => json!({ "shape": "uniform", "width": width, "height": height }),
+            false => {
+                let at: Vec<Value> = (0..count)
+                    .map(|_| [self.random.below(columns + 1) * x, self.random.below(rows + 1) * y].map(metres))
+                    .map(|place| json!(place))
+                    .collect();
+                json!({ "shape": "points", "at": at })
+            }
+        };
+        group.insert("placement".into(), placement);
+    }
+
+    /// Whether the key or word that is wanted is at this path or below.
+    fn is_wanted(&self, path: &str) -> bool {
+        self.wanted.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '=']))
+    }
+
     /// The properties of a table: those that it must have, and some of the others.
-    fn table(&mut self, schema: &Value, name: &str) -> Map<String, Value> {
+    fn table(&mut self, schema: &Value, path: &str) -> Map<String, Value> {
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let mut table = Map::new();
         for (key, of) in schema["properties"].as_object().into_iter().flatten() {
-            let path = format!("{name}.{key}");
-            let is_left_out = LEFT_OUT.contains(&key.as_str()) || path == CUSTOM_TCP && of["properties"].is_object();
-            if (required.contains(&key.as_str()) || self.chance(self.density)) && !is_left_out {
+            let path = format!("{path}.{key}");
+            let is_given = required.contains(&key.as_str()) || self.is_wanted(&path) || self.chance(self.density);
+            if is_given && !is_left_out(&path, of) {
                 self.value(of, &path).map(|value| table.insert(key.clone(), value));
             }
         }
         table
     }
 
-    /// A value of the key of this name, after that of its table.
+    /// A value of the key at this path.
     fn value(&mut self, schema: &Value, path: &str) -> Option<Value> {
         let key = path.rsplit('.').next().expect("a name");
         if let Some(constant) = schema.get("const") {
             return Some(constant.clone());
         }
         if let Some(kinds) = schema["oneOf"].as_array() {
-            if kinds.iter().any(|kind| kind["properties"].is_object()) {
-                let fitting: Vec<&Value> = kinds.iter().filter(|kind| !is_left_out(kind)).collect();
-                let kind = fitting[self.random.below(fitting.len() as u32) as usize].clone();
-                return Some(self.table(&kind, key).into());
+            if !kinds.iter().any(|kind| kind["properties"].is_object()) {
+                return Some(self.word(&schema["oneOf"], path).into());
             }
-            return Some(self.word(&schema["oneOf"]).into());
+            let word_of = |kind: &Value| tag(kind).map_or_else(String::new, |(_, word)| word.to_owned());
+            let of_wanted = |kind: &&Value| {
+                let word = word_of(kind);
+                self.wanted == format!("{path}={word}") || self.is_wanted(&format!("{path}[{word}]"))
+            };
+            let fits = |kind: &&Value| {
+                !is_kind_left_out(kind) && !WORDS_LEFT_OUT.contains(&format!("{path}={}", word_of(kind)).as_str())
+            };
+            let fitting: Vec<&Value> = kinds.iter().filter(fits).collect();
+            let kind = match fitting.iter().copied().find(of_wanted) {
+                Some(kind) => kind,
+                None => fitting[self.random.below(fitting.len() as u32) as usize],
+            };
+            let path = format!("{path}[{}]", word_of(kind));
+            return Some(self.table(kind, &path).into());
         }
         let words: Vec<String> =
             schema["x-or"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-        if !words.is_empty() && self.chance(0.4) {
+        if let Some(word) = words.iter().find(|word| self.wanted == format!("{path}={word}")) {
+            return Some(word.clone().into());
+        }
+        if !words.is_empty() && !self.is_wanted(&format!("{path}.")) && self.chance(0.4) {
             return Some(self.one(&words).into());
         }
         let type_of = &schema["type"];
@@ -340,10 +407,10 @@ impl Draws {
             _ => {}
         }
         if schema["properties"].is_object() {
-            return Some(self.table(schema, key).into());
+            return Some(self.table(schema, path).into());
         }
         if type_of == "array" {
-            let items = (0..1 + self.random.below(2)).filter_map(|_| self.value(&schema["items"], key)).collect();
+            let items = (0..1 + self.random.below(2)).filter_map(|_| self.value(&schema["items"], path)).collect();
             return Some(Value::Array(items));
         }
         let one = |draws: &mut Self| draws.usual(path).or_else(|| draws.number(schema));
@@ -363,7 +430,8 @@ impl Draws {
 
     /// One of the usual values.
     fn usual(&mut self, path: &str) -> Option<Value> {
-        let fits = |known: &str| path == known || path.strip_suffix(known).is_some_and(|before| before.ends_with('.'));
+        let path = plain(path);
+        let fits = |known: &str| path.strip_suffix(known).is_some_and(|before| before.ends_with('.'));
         let (_, values) = USUAL.iter().find(|(known, _)| fits(known))?;
         Some(values[self.random.below(values.len() as u32) as usize].into())
     }
@@ -404,7 +472,8 @@ impl Draws {
         Some(format!("{drawn} {unit}").into())
     }
 
-    fn word(&mut self, words: &Value) -> String {
+    /// One of the words, which a key at this path can have.
+    fn word(&mut self, words: &Value, path: &str) -> String {
         let words: Vec<String> = words
             .as_array()
             .expect("words")
@@ -412,7 +481,10 @@ impl Draws {
             .filter_map(|word| word["const"].as_str())
             .map(str::to_owned)
             .collect();
-        self.one(&words)
+        match words.iter().find(|word| self.wanted == format!("{path}={word}")) {
+            Some(word) => word.clone(),
+            None => self.one(&words),
+        }
     }
 
     fn one(&mut self, of: &[String]) -> String {
@@ -426,12 +498,4 @@ impl Draws {
     fn chance(&mut self, probability: f64) -> bool {
         self.random.unit() < probability
     }
-}
-
-/// Whether a kind of table needs a file or a model that a program has added.
-fn is_left_out(kind: &Value) -> bool {
-    let words = kind["properties"].as_object().into_iter().flatten().filter_map(|(_, of)| of["const"].as_str());
-    let required = kind["required"].as_array().into_iter().flatten();
-    words.into_iter().any(|word| KINDS_LEFT_OUT.contains(&word))
-        && required.clone().any(|key| key == "name" || key == "file")
 }

@@ -9,14 +9,21 @@ use super::draw;
 
 /// All worlds.
 #[derive(Debug)]
-pub(super) struct Worlds;
+pub(super) struct Worlds {
+    /// The key or word that all are drawn around.
+    pub(super) wanted: Option<String>,
+}
 
 impl Strategy for Worlds {
     type Tree = Shrinking;
     type Value = Value;
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
-        Ok(Shrinking::new(draw::world(runner.rng().next_u64())))
+        let number = runner.rng().next_u64();
+        Ok(Shrinking::new(match &self.wanted {
+            Some(wanted) => draw::world_with(number, wanted),
+            None => draw::world(number),
+        }))
     }
 }
 
