@@ -323,7 +323,7 @@ def _check_values(part: Part) -> None:
             _check_values(element)
     elif isinstance(value, str):
         # JSON can name halves of a character, which no file can hold.
-        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        if any("\ud800" <= character <= "\udfff" for character in value):
             raise part.wrong("a text of whole characters")
     # The comparison is false for what is not a number, and exact for integers beyond a double.
     elif isinstance(value, int | float) and not abs(value) <= LARGEST:
