@@ -18,10 +18,10 @@ from hopcast.lab.experiment import Experiment
 from hopcast.lab.installed import Collection
 from hopcast_papers import adtfrc, adtfrc_live, media_suite, modern_radios, wireless_house
 from hopcast_papers.aodv_testbed import hop, live, routes
-from hopcast_papers.h2o import cards, cloud, distance, exposed, streams, turbo, unfairness, waits
+from hopcast_papers.h2o import cards, cloud, distance, exposed, streams, turbo, unfairness, waits, yardstick
 from hopcast_papers.measured_networks import orbit_frames, tfa_chain, tfa_links
 from hopcast_papers.register import REGISTER
-from hopcast_papers.strings_and_meshes import calls, mesh, neighbours, string
+from hopcast_papers.strings_and_meshes import calls, conclusion, mesh, neighbours, string
 from hopcast_papers.unsaid import UNSAID
 
 MODULES = (
@@ -36,10 +36,12 @@ MODULES = (
     unfairness,
     turbo,
     cloud,
+    yardstick,
     string,
     calls,
     neighbours,
     mesh,
+    conclusion,
     wireless_house,
     adtfrc,
     adtfrc_live,

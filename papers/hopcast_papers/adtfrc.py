@@ -346,6 +346,19 @@ def _reordered(document: Document) -> float:
     return 100.0 * sum(ratio > 0.0 for ratio in ratios) / len(ratios) if ratios else math.nan
 
 
+def _reordered_in(step: int) -> Callable[[Document], float]:
+    """As `_reordered`, during the errors of a step."""
+    since, until = STEPS[step][0], STEPS[step + 1][0] if step + 1 < len(STEPS) else SECONDS
+
+    def found(document: Document) -> float:
+        tracks = _tracks(document)
+        por = [ratio for time, ratio in zip(tracks["time"], tracks["por"], strict=True) if since < time <= until]
+        known = [ratio for ratio in por if math.isfinite(ratio)]
+        return 100.0 * sum(ratio > 0.0 for ratio in known) / len(known) if known else math.nan
+
+    return found
+
+
 def _m1_rows(measured: Measured) -> list[Row]:
     rows = []
     clearly: dict[str, Sample] = {}
@@ -386,7 +399,24 @@ def _m1_rows(measured: Measured) -> list[Row]:
         }
         rows += [value("M1", name, "PLR", "%", _known(step)) for name, step in steps.items()]
         if level == "frame":
+            more = _known(
+                measured.sample(case, _reordered_in(len(STEPS) - 1)) - measured.sample(case, _reordered_in(0))
+            )
+            name = f"{case}, {100.0 * STEPS[-1][1]:g} % − none"
+            rows.append(REGISTER.row("M1.errors-reorder", name, "intervals with POR above 0", "%", more))
             continue
+        (_, least), first = STEPS[1], ratios[1]
+        by_rate = {
+            f"{case}, {100.0 * rate:g} % / {100.0 * least:g} %": _known(
+                Sample.of(
+                    lambda found, at_least, less=least / rate: found / at_least * less if at_least else math.nan,
+                    ratio,
+                    first,
+                )
+            )
+            for (_, rate), ratio in zip(STEPS[2:], ratios[2:], strict=True)
+        }
+        rows += REGISTER.rows("M1.plr-proportional", f"{case}, by the rate", "PLR / rate, ratio", "", by_rate)
         found = _known(REGISTER.picked("M1.plr", steps.values()))
         rows.append(REGISTER.row("M1.plr", f"{case}, the median of {len(steps)} steps", "PLR", "%", found))
     return rows

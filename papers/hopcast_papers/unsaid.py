@@ -337,7 +337,11 @@ UNSAID = (
         "errors of packets",
         "above the MAC's attempts",
         ("M4", "M5"),
-        (Alternative("below them", "the paper does not say where they sit", {"radio.errors.level": "frame"}),),
+        (
+            Alternative(
+                "below them", "the paper does not say where they sit", {"radio.errors.level": "frame"}, long=True
+            ),
+        ),
     ),
     Unsaid(
         "RTS/CTS",

@@ -222,10 +222,11 @@ def test_experiments_are_found_by_id_letter_and_all() -> None:
         "H10",
         "H11",
         "H12",
+        "H14",
     ]
-    assert [experiment.id for experiment in find("a")] == ["A1", "A2", "A3", "A4", "A5", "A6"]
+    assert [experiment.id for experiment in find("a")] == ["A1", "A2", "A3", "A4", "A5", "A6", "A7"]
     assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
-    assert [experiment.id for experiment in find("P")] == ["P1", "P2", "P3", "P4", "P5", "P6"]
+    assert [experiment.id for experiment in find("P")] == ["P1", "P2", "P3", "P4", "P5", "P6", "P7"]
     assert [experiment.id for experiment in find("R")] == ["R1", "R2", "R3"]
     assert find("Q") == []
 
@@ -367,7 +368,9 @@ def observed(case: Case, seed: int) -> dict[str, Any]:
         tracks = {name: [draw.uniform(0.0, 1.0) for _ in times] for name in ("rate", "idd", "stt", "por", "plr")}
         return {"tracks": {"time": times, "queue": [draw.choice((0.0, 30.0)) for _ in times]} | tracks}
     if case.observe is testbed_capture.observe:
-        return {"source": {"pause_s": draw.uniform(0.01, 0.02), "burst": draw.uniform(1.0, 4.0)}}
+        counts = {kind: draw.randrange(5, 50) for kind in ("one", "two", "more", "duplicate")}
+        pauses = {"pause_s": draw.uniform(0.01, 0.02), "burst": draw.uniform(1.0, 4.0)}
+        return {"source": pauses | {"acknowledgements": counts}}
     if case.observe is orbit_frames.observe:
         return {"frames": {metric: draw.uniform(1.0, 50.0) for metric in orbit_frames.UNITS}}
     if case.observe is media_suite.observe:
@@ -378,7 +381,7 @@ def observed(case: Case, seed: int) -> dict[str, Any]:
     kinds = [*(kind for kind, _ in house.JITTER), "delay"]
     names = [f"{flow} {period} {kind}" for flow, _ in house.JITTERY for period in ("before", "after") for kind in kinds]
     bins = {"movie": 36, "game": 27}
-    drawn = ("cwnd", "ssthresh", "srtt", "rate", "game", "movie", "queue")
+    drawn = ("cwnd", "ssthresh", "srtt", "rate", "game", "delay", "movie", "queue")
     return {
         "house": {
             "numbers": {name: draw.uniform(1.0, 50.0) for name in names},

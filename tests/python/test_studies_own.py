@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -16,7 +17,7 @@ from hopcast import Scenario, ScenarioError, lab
 from hopcast.lab import AMOUNTS, Case, StudyFileError, load_file, run_experiments
 from hopcast.lab.change import with_values
 from hopcast.lab.experiment import MissingFailed
-from hopcast.report import NothingToReport, write_report
+from hopcast.report import Ahead, NothingToReport, write_report
 from hopcast_papers import EXPERIMENTS
 
 EXAMPLE = ROOT / "examples" / "hidden_terminal.py"
@@ -166,6 +167,22 @@ def test_a_report_of_rows_that_nobody_knows(tmp_path: Path) -> None:
     with pytest.raises(NothingToReport, match="HIDDEN"):
         write_report(tmp_path)
     assert "HIDDEN" in Path(write_report(tmp_path, [outcome.experiment])).read_text()
+
+
+def test_a_section_made_ahead_counts_only_with_the_rows_of_the_page(tmp_path: Path) -> None:
+    outcome = lab.load(str(EXAMPLE)).with_seeds(1, 2).run()
+    outcome.study.write(tmp_path)
+    page = Path(write_report(tmp_path, [outcome.experiment])).read_text()
+    whole, other = Ahead(AMOUNTS["quick"]), Ahead(AMOUNTS["quick"])
+    whole.make(outcome.experiment, outcome.table.rows)
+    assert whole.section(outcome.experiment, outcome.table.rows)
+    assert Path(write_report(tmp_path, [outcome.experiment], whole)).read_text() == page
+    other.make(outcome.experiment, [dataclasses.replace(row, measured=0.5) for row in outcome.table.rows])
+    assert other.section(outcome.experiment, outcome.table.rows) is None
+    assert Path(write_report(tmp_path, [outcome.experiment], other)).read_text() == page
+    # One that can't be made is told of when the page is written.
+    other.make(outcome.experiment, [])
+    assert other.section(outcome.experiment, []) is None
 
 
 def test_a_folder_film_beside_a_study_of_ones_own_is_the_users(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:

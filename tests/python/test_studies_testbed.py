@@ -6,7 +6,7 @@ import pytest
 
 from hopcast import lab, run
 from hopcast_papers.aodv_testbed import routes as testbed_routes
-from hopcast_papers.aodv_testbed.capture import Seen, observe, pauses
+from hopcast_papers.aodv_testbed.capture import Acknowledgements, Seen, acknowledgements, observe, pauses
 
 
 def segment(time_s: float, sequence: int) -> Seen:
@@ -36,6 +36,16 @@ def test_a_burst_begins_with_an_acknowledgement_or_the_timer() -> None:
     found, segments = pauses(seen)
     assert found == pytest.approx([0.4, 1.0, 0.3])
     assert segments == 7
+
+
+def test_acknowledgements_are_counted_by_what_they_acknowledge() -> None:
+    sent = [segment(0.1 * place, 100 * place) for place in range(8)]
+    # Two segments, one, three, none twice, and the last two; behind them nothing is unacknowledged.
+    found = acknowledgements([*sent, *(answer(1.0, number) for number in (200, 300, 600, 600, 600, 800, 800))])
+    assert found == Acknowledgements(one=1, two=2, more=1, duplicate=2)
+    # A handshake comes before any segment, and data of the sink acknowledge nothing by themselves.
+    data = Seen(1.0, sent=False, sequence=1, acknowledged=100, octets=7)
+    assert acknowledgements([answer(0.0, 1), sent[0], data]) == Acknowledgements()
 
 
 def test_nothing_sent_has_no_pauses() -> None:

@@ -16,34 +16,40 @@ impl Instant {
     pub const MAX: Self = Self(u64::MAX);
 
     /// The instant `nanos` nanoseconds after the start.
+    #[inline]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
     /// Nanoseconds since the start.
+    #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// Seconds since the start; for results, never to order events.
+    #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
     /// The time from `earlier` to `self`, zero if `earlier` is later.
     #[must_use]
+    #[inline]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
     /// The instant `duration` later, or the end of time.
     #[must_use]
+    #[inline]
     pub const fn saturating_add(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(duration.0))
     }
 
     /// The instant `duration` before, or the start.
     #[must_use]
+    #[inline]
     pub const fn saturating_before(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(duration.0))
     }
@@ -60,48 +66,57 @@ impl Duration {
     pub const MAX: Self = Self(u64::MAX);
 
     /// `nanos` nanoseconds.
+    #[inline]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
     /// `micros` microseconds.
+    #[inline]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)
     }
 
     /// `millis` milliseconds.
+    #[inline]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
     /// `secs` seconds.
+    #[inline]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * 1_000_000_000)
     }
 
     /// `secs` seconds, rounded to the nearest nanosecond; negative and NaN give zero, too large gives [`Duration::MAX`].
+    #[inline]
     pub fn from_secs_f64(secs: f64) -> Self {
         Self(nearest(secs * 1e9))
     }
 
     /// Nanoseconds.
+    #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// Seconds; for results, never to order events.
+    #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
     /// The sum, or [`Duration::MAX`].
     #[must_use]
+    #[inline]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
     /// The difference, or zero.
     #[must_use]
+    #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -110,12 +125,14 @@ impl Duration {
 impl Add<Duration> for Instant {
     type Output = Self;
     /// Panics on overflow, in any build: a run cannot go on after the end of time.
+    #[inline]
     fn add(self, duration: Duration) -> Self {
         Self(self.0.checked_add(duration.0).expect("instant beyond the end of time"))
     }
 }
 
 impl AddAssign<Duration> for Instant {
+    #[inline]
     fn add_assign(&mut self, duration: Duration) {
         *self = *self + duration;
     }
@@ -124,6 +141,7 @@ impl AddAssign<Duration> for Instant {
 impl Sub for Instant {
     type Output = Duration;
     /// The time since `earlier`, which must not be later (checked in debug builds; see [`Instant::saturating_since`]).
+    #[inline]
     fn sub(self, earlier: Self) -> Duration {
         debug_assert!(self >= earlier, "negative time: {self} - {earlier}");
         Duration(self.0.wrapping_sub(earlier.0))
@@ -132,6 +150,7 @@ impl Sub for Instant {
 
 impl Sub<Duration> for Instant {
     type Output = Self;
+    #[inline]
     fn sub(self, duration: Duration) -> Self {
         debug_assert!(self.0 >= duration.0, "instant before the start");
         Self(self.0.wrapping_sub(duration.0))
@@ -140,12 +159,14 @@ impl Sub<Duration> for Instant {
 
 impl Add for Duration {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }
 }
 
 impl AddAssign for Duration {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -153,6 +174,7 @@ impl AddAssign for Duration {
 
 impl Sub for Duration {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         debug_assert!(self >= other, "negative time");
         Self(self.0.wrapping_sub(other.0))
@@ -160,6 +182,7 @@ impl Sub for Duration {
 }
 
 impl SubAssign for Duration {
+    #[inline]
     fn sub_assign(&mut self, other: Self) {
         *self = *self - other;
     }
@@ -167,6 +190,7 @@ impl SubAssign for Duration {
 
 impl Mul<u64> for Duration {
     type Output = Self;
+    #[inline]
     fn mul(self, factor: u64) -> Self {
         Self(self.0 * factor)
     }
@@ -174,6 +198,7 @@ impl Mul<u64> for Duration {
 
 impl Div<u64> for Duration {
     type Output = Self;
+    #[inline]
     fn div(self, divisor: u64) -> Self {
         Self(self.0 / divisor)
     }

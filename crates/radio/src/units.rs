@@ -22,21 +22,25 @@ impl Power {
     pub const MAX: Self = Self(u64::MAX);
 
     /// `power` attowatts.
+    #[inline]
     pub const fn from_attowatts(power: u64) -> Self {
         Self(power)
     }
 
     /// Attowatts.
+    #[inline]
     pub const fn as_attowatts(self) -> u64 {
         self.0
     }
 
     /// `power` watts to the nearest attowatt; negative and NaN give zero, too large gives [`Power::MAX`].
+    #[inline]
     pub fn from_watts(power: f64) -> Self {
         Self(nearest(power * ATTOWATTS_PER_WATT))
     }
 
     /// Watts.
+    #[inline]
     pub fn as_watts(self) -> f64 {
         self.0 as f64 / ATTOWATTS_PER_WATT
     }
@@ -54,21 +58,25 @@ impl Power {
 
     /// This power times `factor`, to the nearest attowatt; negative and NaN give zero, too large gives [`Power::MAX`].
     #[must_use]
+    #[inline]
     pub fn scaled(self, factor: f64) -> Self {
         Self(nearest(self.0 as f64 * factor))
     }
 
     /// Whether this power is at least `ratio` times `other`; everything is, of no power.
+    #[inline]
     pub(crate) const fn is_at_least(self, ratio: PowerRatio, other: Self) -> bool {
         (self.0 as u128) << PowerRatio::FRACTION_BITS >= ratio.0 as u128 * other.0 as u128
     }
 
     /// The plain ratio of this power to `other`; infinite or NaN if `other` is zero.
+    #[inline]
     pub fn over(self, other: Self) -> f64 {
         self.0 as f64 / other.0 as f64
     }
 
     /// The difference, or zero.
+    #[inline]
     pub(crate) const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -77,12 +85,14 @@ impl Power {
 impl Add for Power {
     type Output = Self;
     /// The sum, or [`Power::MAX`].
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Power {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -91,6 +101,7 @@ impl AddAssign for Power {
 impl Sub for Power {
     type Output = Self;
     /// What is left, never below zero; `other` must be part of `self` (checked in debug builds).
+    #[inline]
     fn sub(self, other: Self) -> Self {
         debug_assert!(self >= other, "negative power: {self} - {other}");
         self.saturating_sub(other)
@@ -98,6 +109,7 @@ impl Sub for Power {
 }
 
 impl SubAssign for Power {
+    #[inline]
     fn sub_assign(&mut self, other: Self) {
         *self = *self - other;
     }
@@ -129,6 +141,7 @@ impl PowerRatio {
     }
 
     /// This multiple of `power`, rounded up, or [`Power::MAX`].
+    #[inline]
     pub(crate) const fn times(self, power: Power) -> Power {
         let product = (self.0 as u128 * power.0 as u128).div_ceil(1 << Self::FRACTION_BITS);
         Power(if product > u64::MAX as u128 { u64::MAX } else { product as u64 })

@@ -1,4 +1,5 @@
-"""A5's transfer in a capture at its source: the bursts in which segments leave, and the pauses between them.
+"""A5's transfer in a capture at its source: the bursts in which segments leave, the pauses between them, and what the
+acknowledgements acknowledge.
 
 The paper ran tcpdump at node 1 (section 4.3). So does this module: it repeats the run with captures, which change
 nothing, and reads that of the source.
@@ -6,6 +7,7 @@ nothing, and reads that of the source.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import struct
@@ -37,18 +39,61 @@ class Seen:
 
 
 def observe(result: Result) -> Document:
-    """For the source, the median pause between two bursts, in seconds, and the mean number of segments in a burst."""
+    """For the source, the median pause between two bursts, in seconds, the mean number of segments in a burst, and its
+    acknowledgements by kind.
+    """
     source, seed = "n0", result.json()["provenance"]["seed"]
     with tempfile.TemporaryDirectory() as folder:
         run(result.scenario, seed=seed, threads=1, out=folder, pcap=True)
         with open(os.path.join(folder, f"{source}.pcapng"), "rb") as file:
-            every, segments = pauses(packets(file.read()))
+            seen = list(packets(file.read()))
+    every, segments = pauses(seen)
     return {
         "source": {
             "pause_s": median(every) if every else math.nan,
             "burst": segments / (len(every) + 1) if segments else math.nan,
+            "acknowledgements": dataclasses.asdict(acknowledgements(seen)),
         }
     }
+
+
+@dataclass
+class Acknowledgements:
+    """Number of acknowledgements that a source received, by what each of them acknowledges."""
+
+    one: int = 0
+    """A single new segment."""
+    two: int = 0
+    """More than one segment, and at most two."""
+    more: int = 0
+    """More than two segments."""
+    duplicate: int = 0
+    """No new data, while some are unacknowledged (RFC 5681, section 2)."""
+
+
+def acknowledgements(seen: Iterable[Seen]) -> Acknowledgements:
+    """Count the acknowledgements of a source by kind."""
+    found = Acknowledgements()
+    segment, reached, beyond = 0, None, None
+    for packet in seen:
+        if packet.sent:
+            if packet.octets:
+                segment = max(segment, packet.octets)
+                end = packet.sequence + packet.octets
+                reached = packet.sequence if reached is None else reached
+                beyond = end if beyond is None else max(beyond, end)
+        elif segment and reached is not None and beyond is not None and not packet.octets:
+            new = packet.acknowledged - reached
+            if new > 2 * segment:
+                found.more += 1
+            elif new > segment:
+                found.two += 1
+            elif new > 0:
+                found.one += 1
+            elif new == 0 and beyond > reached:
+                found.duplicate += 1
+            reached = max(reached, packet.acknowledged)
+    return found
 
 
 def pauses(seen: Iterable[Seen]) -> tuple[list[float], int]:

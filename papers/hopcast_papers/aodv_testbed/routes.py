@@ -6,6 +6,7 @@ S. Desilva, S. R. Das: "Experimental evaluation of a wireless ad hoc network" (2
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -656,7 +657,15 @@ def _a4_rows(measured: Measured) -> list[Row]:
         / measured.flow(_hops(hops), "stream0", "goodput_bps")
         for hops in HIDDEN_HOPS
     }
-    return rows + REGISTER.rows("A4.carrier-sense", "not sensed / sensed", "rate ratio", "", hidden)
+    rows += REGISTER.rows("A4.carrier-sense", "not sensed / sensed", "rate ratio", "", hidden)
+    unfinished = {_hidden(hops): measured.sample(_hidden(hops), _unfinished) for hops in HIDDEN_HOPS}
+    return rows + REGISTER.rows("A4.hang", "not sensed", "runs with an incomplete file", "", unfinished)
+
+
+def _unfinished(document: Document) -> float:
+    """1 if the file is incomplete at the end of the run, else 0."""
+    flow = document["flows"][0]
+    return float(flow["received_bytes"] < flow["sent_bytes"])
 
 
 def _a4_notes(table: Table) -> list[str]:
@@ -709,6 +718,7 @@ def _a5_rows(measured: Measured) -> list[Row]:
     for hops in HOPS[2:]:
         held, less = (measured.flow(_hops(of), "stream0", "jitter_max_s") for of in (hops, hops - 1))
         rows.append(value("A5", f"{_hops(hops)} / {_hops(hops - 1)}", f"{HELD}, ratio", "", held / less))
+    rows += _a5_acknowledgements(measured)
     answered = measured.sample(_hops(1), acknowledgements)
     paired = measured.sample(TWO_SEGMENTS, acknowledgements)
     rows.append(value("A5", TWO_SEGMENTS, "acknowledgements a segment", "", paired))
@@ -719,6 +729,43 @@ def _a5_rows(measured: Measured) -> list[Row]:
         for hops in HOPS[1:]
     }
     return rows + REGISTER.rows("A5.irregular", "", "mean jitter, ratio", "", irregular)
+
+
+KINDS = {
+    "one": "acknowledgements of one segment",
+    "two": "acknowledgements of two segments",
+    "more": "acknowledgements of more than two segments",
+}
+DUPLICATES = f"duplicate acknowledgements for {SHOWN} segments"
+
+
+def _a5_acknowledgements(measured: Measured) -> list[Row]:
+    """What the acknowledgements that the source receives acknowledge, as shares of those with new data."""
+
+    def share(kind: str, document: Document) -> float:
+        counts = document["source"]["acknowledgements"]
+        new = sum(counts[each] for each in KINDS)
+        return float(counts[kind]) / new if new else math.nan
+
+    def duplicates(document: Document) -> float:
+        segments = document["flows"][0]["received_bytes"] / SEGMENT
+        found: float = document["source"]["acknowledgements"]["duplicate"]
+        return SHOWN * found / segments if segments else math.nan
+
+    rows = []
+    shares = {
+        (hops, kind): measured.sample(_hops(hops), functools.partial(share, kind)) for hops in HOPS for kind in KINDS
+    }
+    for hops in HOPS:
+        rows.append(value("A5", _hops(hops), KINDS["two"], "", shares[hops, "two"]))
+    for key, kind in (("A5.cumulative", "more"), ("A5.one-by-one", "one")):
+        rows.append(value("A5", _hops(1), KINDS[kind], "", shares[1, kind]))
+        several = {_hops(hops): shares[hops, kind] for hops in HOPS[1:]}
+        rows += REGISTER.rows(key, "2 to 4 hops", KINDS[kind], "", several)
+    for hops in HOPS[:-1]:
+        rows.append(value("A5", _hops(hops), DUPLICATES, "", measured.sample(_hops(hops), duplicates)))
+    last = measured.sample(_hops(HOPS[-1]), duplicates)
+    return [*rows, REGISTER.row("A5.duplicates", _hops(HOPS[-1]), DUPLICATES, "", last)]
 
 
 def acknowledgements(document: Document) -> float:
@@ -768,6 +815,94 @@ def _a5_figures(table: Table) -> list[tuple[str, Figure]]:
     ]
 
 
+# A7: newer hardware.
+
+NEWER, NO_HELLOS = ", 802.11", ", 802.11 without hellos"
+"""Settings of A7, next to the first generation of cards of A3."""
+A7_LOADS = (0.5, 0.7, 0.9)
+"""Mb/s: beyond 0.4, where section 4.2 finds considerable losses."""
+
+
+def _a7_setup(amount: Amount) -> list[Parameter]:
+    return [
+        *_a3_setup(amount),
+        Parameter(
+            "newer hardware",
+            "802.11 at 2 Mb/s with link acknowledgements, RTS/CTS before each packet; else as before",
+            "section 5; the cards' copy times and buffers are those of A3, so that medium access alone differs",
+        ),
+        Parameter(
+            "links",
+            "by hellos and by packets that the card gives up; beside it without hellos",
+            "section 5; RFC 3561, section 6.10",
+        ),
+    ]
+
+
+def _newer(made: Scenario, *, hellos: bool) -> Scenario:
+    """The same line with cards of the next generation."""
+    document = made.set("radio.standard", "802.11").set("radio.data_rate", "2 Mb/s").set("radio.rts_threshold", "0 B")
+    document = document.set("radio.profile", "standard")
+    for node in range(5):
+        where = f"nodes.n{node}.routing"
+        if any(key.startswith(where) for key, _, _ in document.explain()):
+            document = document.set(f"{where}.link_detection", "both" if hellos else "link-layer")
+            document = document.set(f"{where}.hello_always", hellos)
+    return document
+
+
+def _a7_cases(amount: Amount) -> Mapping[str, Case]:
+    first = _a3_cases(amount)
+    made = {}
+    for hops in RECEIVED:
+        for load in A7_LOADS:
+            name = _a3_case(hops, load)
+            made[name] = first[name]
+            for setting, hellos in ((NEWER, True), (NO_HELLOS, False)):
+                made[name + setting] = Case(_newer(first[name].scenario, hellos=hellos), _seeds(amount))
+    return made
+
+
+def _a7_rows(measured: Measured) -> list[Row]:
+    rows = []
+    more, without = {}, {}
+    for hops in RECEIVED:
+        for load in A7_LOADS:
+            name = _a3_case(hops, load)
+            old, new, silent = (measured.sample(name + kind, _received) for kind in ("", NEWER, NO_HELLOS))
+            for setting, found in (("", old), (NEWER, new), (NO_HELLOS, silent)):
+                rows.append(value("A7", name + setting, "received", "%", found))
+            more[f"{name}{NEWER} − WaveLAN"] = new - old.first(len(new.values))
+            without[f"{name}, without / with hellos"] = silent / new
+    rows += REGISTER.rows("A7.impact", "802.11 − WaveLAN", "received", "points", more)
+    return rows + REGISTER.rows("A7.without-hellos", "without / with hellos", "received, ratio", "", without)
+
+
+def _a7_notes(table: Table) -> list[str]:
+    def of(hops: int, setting: str) -> str:
+        return ", ".join(f"{number(table, _a3_case(hops, load) + setting, 'received'):.0f}" for load in A7_LOADS)
+
+    return [
+        f"Over {_hops(hops)} {of(hops, '')} % of {', '.join(f'{load:g}' for load in A7_LOADS)} Mb/s arrive with cards of the first "
+        f"generation, {of(hops, NEWER)} % with link acknowledgements and RTS/CTS, and {of(hops, NO_HELLOS)} % without hellos, too."
+        for hops in RECEIVED
+    ]
+
+
+def _a7_figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Line, lines
+
+    drawn = [
+        Line(
+            _hops(hops) + (setting or ", WaveLAN"),
+            [(load, table[_a3_case(hops, load) + setting, "received"]) for load in A7_LOADS],
+        )
+        for hops in RECEIVED
+        for setting in ("", NEWER, NO_HELLOS)
+    ]
+    return [("Received against offered load", lines(drawn, x="offered load, Mb/s", y="received, %"))]
+
+
 EXPERIMENTS = (
     Experiment(
         "A2",
@@ -812,5 +947,15 @@ EXPERIMENTS = (
         _a5_rows,
         _a5_figures,
         _a5_notes,
+    ),
+    Experiment(
+        "A7",
+        "UDP with newer hardware",
+        "The paper expects that link acknowledgements, RTS/CTS and AODV without hellos reduce the losses of A3 (section 5).",
+        _a7_setup,
+        _a7_cases,
+        _a7_rows,
+        _a7_figures,
+        _a7_notes,
     ),
 )

@@ -246,6 +246,13 @@ def _cells(measured: Measured, design: Design) -> list[Row]:
         lost = loss(measured, simulated, _streams(design))
         rows.append(value("H7", case, "bandwidth", "Mb/s", each, paper=cell.mbps if cell else None, note=note))
         rows.append(value("H7", case, "loss", "%", lost, paper=cell.loss if cell else None, note=note))
+        if cell:
+            vary = "Table II: of ten repetitions; here of the seeds"
+            for metric, unit, sample, paper in (
+                ("bandwidth", "Mb/s", each, cell.mbps_sd),
+                ("loss", "%", lost, cell.loss_sd),
+            ):
+                rows.append(value("H7", case, f"{metric}, deviation", unit, _deviation(sample), paper=paper, note=vary))
     for column in _beside(design) if not design.competing else ():
         case = _case(design, column)
         rows.append(value("H7", case, "bandwidth", "Mb/s", mbps(measured, case)))
@@ -298,6 +305,11 @@ def coefficient_of_variation(sample: Sample) -> Sample:
     if not sample.mean:
         return Sample((math.nan,))
     return Sample((statistics.stdev(sample.values) / sample.mean,))
+
+
+def _deviation(sample: Sample) -> Sample:
+    """Standard deviation over the replications."""
+    return Sample((statistics.stdev(sample.values),))
 
 
 def _fewer_hops_lose_less(measured: Measured) -> list[Row]:

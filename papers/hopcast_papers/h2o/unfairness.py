@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 SPACING_FT = 50
 PAPER: dict[Protocol, tuple[float, float]] = {"tcp": (6.028, 6.178), "udp": (6.361, 6.869)}
 """Mb/s of N1 → N2 → N3 and of N5 → N4, by the protocol of the latter (Tables III, IV)."""
+LASTED_S, LASTED_BYTES = 140.0, 100 << 20
+"""Duration of the experiment with TCP alone, and what each session sent (section V)."""
 UDP_LOSS = 0.09961
 """Per cent (Table IV)."""
 
@@ -127,6 +130,11 @@ def _h9_rows(measured: Measured) -> list[Row]:
         rows.append(value("H9", case, "N1 → N2 → N3", "Mb/s", two, paper=theirs[0], note=note))
         rows.append(value("H9", case, "N5 → N4", "Mb/s", one, paper=theirs[1]))
         rows.append(value("H9", case, "loss of N1 → N3", "%", loss(measured, case, (0,))))
+        if other == "tcp":
+            slower = Sample.of(lambda *rates: 8e-6 * LASTED_BYTES / min(rates) if min(rates) else math.nan, two, one)
+            paper = LASTED_S if case == _h9_case(other, RATED) else None
+            note = "“Approximately 140 seconds” (section V); of the slower session, in proportion where less is sent"
+            rows.append(value("H9", case, "time for 100 MB", "s", slower, paper=paper, note=note))
         # TCP has none by construction.
         paper = UDP_LOSS if case == _h9_case("udp", RATED) else None
         rows.append(value("H9", case, "loss of N5 → N4", "%", loss(measured, case, (1,)), paper=paper))

@@ -252,33 +252,41 @@ SMALLER = "300 B − 600 B"
 """The case of the claim about smaller packets."""
 
 
-def _single(packet: int, hops: int) -> str:
+def single(packet: int, hops: int) -> str:
+    """The name of a case."""
     return f"{hops_text(hops)}, {packet} B"
 
 
 _TABLE_1 = {
-    _single(packet, hops): paper
+    single(packet, hops): paper
     for packet, losses in TABLE_1.items()
     for hops, paper in enumerate(losses, start=1)
 }  # fmt: skip
+
+
+def call_case(packet: int, hops: int, setting: Setting, amount: Amount) -> Case:
+    """One call over this number of hops."""
+    name = _named(single(packet, hops), setting)
+    made = _scenario(name, [call(0, 0, hops, packet, setting)], setting, amount)
+    return Case(made, _seeds("P2", setting, amount))
 
 
 def _p2_cases(amount: Amount) -> Mapping[str, Case]:
     def flows(packet: int, hops: int) -> Callable[[Setting], list[Flow]]:
         return lambda setting: [call(0, 0, hops, packet, setting)]
 
-    made = {_single(packet, hops): flows(packet, hops) for packet in TABLE_1 for hops in range(1, NODES)}
+    made = {single(packet, hops): flows(packet, hops) for packet in TABLE_1 for hops in range(1, NODES)}
     return _all_settings("P2", amount, made)
 
 
 def _p2_rows(measured: Measured) -> list[Row]:
     rows = _loss_rows("P2", measured, _TABLE_1, (0,), "Table 1")
-    found = {key: loss(measured, _single(*key)) for key in product(TABLE_1, range(1, NODES))}
+    found = {key: loss(measured, single(*key)) for key in product(TABLE_1, range(1, NODES))}
     more = {f"7 hops − 1 hop, {packet} B": found[packet, 7] - found[packet, 1] for packet in TABLE_1}
     rows += REGISTER.rows("P2.more-hops", "7 hops − 1 hop", "loss", "points", more)
     far = REGISTER.picked("P2.accepted", [found[packet, 7] for packet in TABLE_1])
     rows.append(REGISTER.row("P2.accepted", f"7 hops, the hardest of {len(TABLE_1)}", "loss", "%", far))
-    few = {f"{_single(packet, hops)}, few": found[packet, hops] for packet in TABLE_1 for hops in FEW_HOPS}
+    few = {f"{single(packet, hops)}, few": found[packet, hops] for packet in TABLE_1 for hops in FEW_HOPS}
     rows += REGISTER.rows("P2.small-networks", "2 and 3 hops", "loss", "%", few)
     means = {packet: Sample.of(_mean, *(found[packet, hops] for hops in range(1, NODES))) for packet in TABLE_1}
     note = (
@@ -296,7 +304,7 @@ def _mean(*values: float) -> float:
 def _p2_notes(table: Table) -> list[str]:
     def losses(setting: Setting, packet: int = 600) -> str:
         return ", ".join(
-            significant(number(table, _named(_single(packet, hops), setting), "loss"), 2) for hops in range(1, NODES)
+            significant(number(table, _named(single(packet, hops), setting), "loss"), 2) for hops in range(1, NODES)
         )  # fmt: skip
 
     def most(setting: Setting) -> float:
@@ -323,7 +331,7 @@ def _p2_figures(table: Table) -> list[tuple[str, Figure]]:
     from hopcast.figures import Line, lines
 
     def line(label: str, packet: int, setting: Setting) -> Line:
-        named = (_named(_single(packet, hops), setting) for hops in range(1, NODES))
+        named = (_named(single(packet, hops), setting) for hops in range(1, NODES))
         return Line(label, [(hops, table[name, "loss"]) for hops, name in enumerate(named, start=1)])
 
     return [

@@ -65,9 +65,7 @@ BESIDE: Mapping[str, Callable[[Scenario], Scenario]] = {
 
 def _setup(amount: Amount) -> list[Parameter]:
     return [
-        *parameters(
-            amount, f"{SIDE} rows of {SIDE} nodes", "with", seconds=_seconds(amount), count=len(_seeds(amount))
-        ),
+        *parameters(amount, f"{SIDE} rows of {SIDE} nodes", "with", seconds=_seconds(amount), count=len(seeds(amount))),
         Parameter("bulk", "TCP from each node of the top row down its column, 5 hops", "section 5; “6 hops” there"),
         Parameter(
             "segments of the bulk",
@@ -92,7 +90,7 @@ def _seconds(amount: Amount) -> float:
     return amount.pick(quick=100.0, full=200.0)
 
 
-def _seeds(amount: Amount) -> tuple[int, ...]:
+def seeds(amount: Amount) -> tuple[int, ...]:
     """The throughput of a connection over five hops depends on chance."""
     return tuple(range(1, amount.pick(quick=11, full=21)))
 
@@ -100,42 +98,47 @@ def _seeds(amount: Amount) -> tuple[int, ...]:
 def _cases(amount: Amount) -> Mapping[str, Case]:
     made = {}
     for key in KEYS:
-        segment, rate, channel = key
-        down = [tcp(f"stream{at}", SIDE * (SIDE - 1) + at, at, segment, NS2_WINDOW) for at in BULK]
-        along = [
-            tcp(
-                f"stream{SIDE + row}",
-                SIDE * row,
-                SIDE * row + SIDE - 1,
-                CBR_PACKET,
-                NS2_WINDOW,
-                {"kind": "cbr", "rate": f"{rate:g} kb/s", "packet": CBR_PACKET},
-            )
-            for row in range(SIDE)
-        ]
-        name = _case(*key)
-        plain = scenario(
-            name,
-            [*down, *along],
-            rts=True,
-            channel=channel,
-            seconds=_seconds(amount),
-            places={"shape": "grid", "columns": SIDE, "spacing": "200 m"},
-            nodes=SIDE * SIDE,
-        )
-        made[name] = Case(plain, _seeds(amount))
-        if channel == ERRORS:
-            made |= {_beside(key, setting): Case(change(plain), _seeds(amount)) for setting, change in BESIDE.items()}
+        name = case_name(*key)
+        plain = mesh(name, key, amount)
+        made[name] = Case(plain, seeds(amount))
+        if key[2] == ERRORS:
+            made |= {_beside(key, setting): Case(change(plain), seeds(amount)) for setting, change in BESIDE.items()}
     return made
+
+
+def mesh(name: str, key: Key, amount: Amount) -> Scenario:
+    """The mesh with its twelve connections."""
+    segment, rate, channel = key
+    down = [tcp(f"stream{at}", SIDE * (SIDE - 1) + at, at, segment, NS2_WINDOW) for at in BULK]
+    along = [
+        tcp(
+            f"stream{SIDE + row}",
+            SIDE * row,
+            SIDE * row + SIDE - 1,
+            CBR_PACKET,
+            NS2_WINDOW,
+            {"kind": "cbr", "rate": f"{rate:g} kb/s", "packet": CBR_PACKET},
+        )
+        for row in range(SIDE)
+    ]
+    return scenario(
+        name,
+        [*down, *along],
+        rts=True,
+        channel=channel,
+        seconds=_seconds(amount),
+        places={"shape": "grid", "columns": SIDE, "spacing": "200 m"},
+        nodes=SIDE * SIDE,
+    )
 
 
 def _rows(measured: Measured) -> list[Row]:
     rows = []
-    bulk = {(key, at): kbps(measured, _case(*key), at) for key in KEYS for at in BULK}
+    bulk = {(key, at): kbps(measured, case_name(*key), at) for key in KEYS for at in BULK}
     mean = {key: average(bulk[key, at] for at in BULK) for key in KEYS}
-    constant = {key: average(kbps(measured, _case(*key), SIDE + row) for row in range(SIDE)) for key in KEYS}
+    constant = {key: average(kbps(measured, case_name(*key), SIDE + row) for row in range(SIDE)) for key in KEYS}
     for key in KEYS:
-        case = _case(*key)
+        case = case_name(*key)
         for at in BULK:
             rows.append(value("P6", f"{case}, bulk {at + 1}", "goodput", "kb/s", bulk[key, at]))
         rows.append(value("P6", case, "bulk, mean", "kb/s", mean[key]))
@@ -220,7 +223,7 @@ def _failed(bulk: Mapping[tuple[Key, int], Sample], key: Key, of: range = BULK) 
 
 def _notes(table: Table) -> list[str]:
     def mean(segment: int, rate: float, channel: Channel, metric: str = "bulk, mean") -> str:
-        return significant(number(table, _case(segment, rate, channel), metric))
+        return significant(number(table, case_name(segment, rate, channel), metric))
 
     def kept(case: str) -> str:
         return ", ".join(
@@ -303,7 +306,7 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
     def drawn(segment: int, rate: float) -> Figure:
         groups = []
         for channel in CHANNELS:
-            found = [table[f"{_case(segment, rate, channel)}, bulk {at + 1}", "goodput"] for at in BULK]
+            found = [table[f"{case_name(segment, rate, channel)}, bulk {at + 1}", "goodput"] for at in BULK]
             groups.append(Group.of(channel, found))
         return bars([str(at + 1) for at in BULK], groups, x="connection", y="goodput, kb/s")
 
@@ -313,7 +316,7 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
     ]
 
 
-def _case(segment: int, rate: float, channel: Channel) -> str:
+def case_name(segment: int, rate: float, channel: Channel) -> str:
     return f"{segment} B, {rate:g} kb/s, {channel}"
 
 
@@ -323,7 +326,7 @@ def _relieved(segment: int, channel: Channel) -> str:
 
 
 def _beside(key: Key, setting: str) -> str:
-    return f"{_case(*key)}, {setting}"
+    return f"{case_name(*key)}, {setting}"
 
 
 EXPERIMENTS = (

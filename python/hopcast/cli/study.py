@@ -19,7 +19,10 @@ from hopcast.nearest import nearest
 
 if TYPE_CHECKING:
     from hopcast.lab import Experiment, Study
+    from hopcast.lab.experiment import Amount
     from hopcast.lab.kept import KeptRuns
+    from hopcast.lab.rows import Row
+    from hopcast.report import Ahead
 
 
 SENSITIVITY = "sensitivity"
@@ -70,10 +73,17 @@ def command(
         raise click.UsageError(f"nothing can be run: {'; '.join(dict.fromkeys(reasons))}")
     with _prepared(out, film=demonstrates), _kept(out, fresh) as kept:
         failure: BaseException | None = None
+        drawing = None if out is None else _Drawing(AMOUNTS[amount])
         try:
             with progress_bar() as progress:
                 study = run_experiments(
-                    wanted, AMOUNTS[amount], threads=threads, progress=progress, kept=kept, trials=tried
+                    wanted,
+                    AMOUNTS[amount],
+                    threads=threads,
+                    progress=progress,
+                    kept=kept,
+                    trials=tried,
+                    on_rows=drawing,
                 )
         except (StudyFailed, StudyInterrupted) as stopped:
             study, failure = stopped.study, stopped
@@ -81,7 +91,7 @@ def command(
             with INTERRUPTION.waits():
                 try:
                     if out is not None and (study.rows or study.sensitivity):
-                        _write(study, wanted, out, demonstrate=failure is None and demonstrates)
+                        _write(study, wanted, out, drawing, demonstrate=failure is None and demonstrates)
                 except (Exception, SystemExit, KeyboardInterrupt) as error:
                     # What was measured is told first.
                     failure = failure or error
@@ -122,7 +132,28 @@ def _kept(out: str | None, fresh: bool) -> Iterator[KeptRuns | None]:
             click.echo(f"hopcast: warning: {kept.failure}", err=True)
 
 
-def _write(study: Study, experiments: Sequence[Experiment], out: str, *, demonstrate: bool) -> None:
+class _Drawing:
+    """Makes the report's section of each experiment while others run: when the last run ends, only the page is left to
+    write.
+    """
+
+    def __init__(self, amount: Amount) -> None:
+        self._amount = amount
+        self.ahead: Ahead | None = None
+
+    def __call__(self, experiment: Experiment, rows: Sequence[Row]) -> None:
+        # An interruption while modules in C are imported can abort the process.
+        with INTERRUPTION.waits():
+            if self.ahead is None:
+                from hopcast.report import Ahead
+
+                self.ahead = Ahead(self._amount)
+            self.ahead.make(experiment, rows)
+
+
+def _write(
+    study: Study, experiments: Sequence[Experiment], out: str, drawing: _Drawing | None, *, demonstrate: bool
+) -> None:
     study.write(out)
     # An interruption while modules in C are imported can abort the process.
     from hopcast.report import film, write_report
@@ -130,7 +161,7 @@ def _write(study: Study, experiments: Sequence[Experiment], out: str, *, demonst
     with INTERRUPTION.breaks_off():
         if demonstrate:
             film.demonstrate(os.path.join(out, "film"))
-        write_report(out, experiments)
+        write_report(out, experiments, None if drawing is None else drawing.ahead)
 
 
 def _print(study: Study, as_json: bool, out: str | None) -> None:

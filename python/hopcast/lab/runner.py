@@ -92,9 +92,11 @@ def run_experiments(
     progress: Progress | None = None,
     kept: KeptRuns | None = None,
     trials: Sequence[Trial] = (),
+    on_rows: Callable[[Experiment, Sequence[Row]], None] | None = None,
 ) -> Study:
     """Run experiments on `threads` (by default, one per core), except those whose data are missing, then `trials` of
-    these or other experiments. `kept` runs are not repeated. Raises:
+    these or other experiments. `kept` runs are not repeated. Calls `on_rows` with each experiment and its rows as soon
+    as it is complete, while others run. Raises:
 
     * `MissingFailed` and `CasesFailed`, before anything runs, if the function that names missing data, or the one
       that makes cases, fails;
@@ -121,8 +123,11 @@ def run_experiments(
             return
         results[experiment.id] = measured
         if experiment.id in wanted:
-            study.rows.extend(_rows(experiment, measured))
+            rows = _rows(experiment, measured)
+            study.rows.extend(rows)
             study.provenance[experiment.id] = _provenance(cases)
+            if on_rows is not None:
+                on_rows(experiment, rows)
 
     try:
         simulate(
@@ -175,13 +180,16 @@ def simulate(
                 runs.setdefault(key, one)
     documents: dict[Key, Document] = {}
     unreported = list(zip(experiments, cases, keys, strict=True))
+    waiting = [[key for of_case in of_cases.values() for key in of_case] for of_cases in keys]
 
     def report() -> None:
         while unreported:
-            experiment, of_experiment, of_cases = unreported[0]
-            if any(key not in documents for of_case in of_cases.values() for key in of_case):
+            while waiting[0] and waiting[0][-1] in documents:
+                waiting[0].pop()
+            if waiting[0]:
                 return
-            del unreported[0]
+            experiment, of_experiment, of_cases = unreported[0]
+            del unreported[0], waiting[0]
             found = {name: [documents[key] for key in of_case] for name, of_case in of_cases.items()}
             on_finished(experiment, of_experiment, Measured(found))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -18,7 +19,7 @@ from hopcast.figures import pdf, picture, svg
 from hopcast.lab.experiment import AMOUNTS, Amount, Cells, Experiment, Parameter, Table
 from hopcast.lab.installed import experiments, registers
 from hopcast.lab.raised import listed, told
-from hopcast.lab.rows import RANK, Row
+from hopcast.lab.rows import RANK, Row, experiment_verdict
 from hopcast.lab.sensitivity import Sensitivity
 from hopcast.lab.tally import Tally
 from hopcast.output import prepared, write_bytes, write_text
@@ -56,9 +57,31 @@ class NothingToReport(HopcastError):
     """A folder holds no results of a run or a study, or results that hopcast did not write."""
 
 
-def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()) -> str:
-    """Write `report.html` for the results in the folder, and return its path. `own` are custom experiments. Raises
-    `NothingToReport`, and `OutputError` if the page can't be written there.
+class Ahead:
+    """Sections of experiments that are made while others still run: matplotlib takes a while to draw their figures."""
+
+    def __init__(self, amount: Amount) -> None:
+        self._amount = amount
+        self._made: dict[str, tuple[list[Row], list[str]]] = {}
+
+    def make(self, experiment: Experiment, rows: Sequence[Row]) -> None:
+        """Make the section of an experiment. One that can't be made is left to `write_report`, which says why."""
+        if not rows:
+            return
+        with suppress(NothingToReport):
+            lines = _experiment(experiment, rows, experiment_verdict(rows), self._amount)
+            self._made[experiment.id] = list(rows), lines
+
+    def section(self, experiment: Experiment, rows: Sequence[Row]) -> list[str] | None:
+        """The section of an experiment with these rows, if it has been made."""
+        of, lines = self._made.get(experiment.id, ([], []))
+        return lines if lines and of == list(rows) else None
+
+
+def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = (), ahead: Ahead | None = None) -> str:
+    """Write `report.html` for the results in the folder, and return its path. `own` are custom experiments. The page
+    is the same with and without sections that were made `ahead`. Raises `NothingToReport`, and `OutputError` if the page
+    can't be written there.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -96,7 +119,7 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
     if study is not None:
         unsaid = [Sensitivity(**fields) for fields in study.get("sensitivity", ())]
         body += _sensitivity(unsaid, {experiment.id for experiment, _ in found})
-        body += _experiments(AMOUNTS[study["amount"]], study["verdicts"], found)
+        body += _experiments(AMOUNTS[study["amount"]], study["verdicts"], found, ahead)
         body += register.section(registers(), {experiment.id: rows for experiment, rows in found})
     body += _provenance(study, [document for document in (film, run) if document is not None])
     with prepared(root, (path.name,)):
@@ -231,10 +254,12 @@ def _sensitivity(found: Sequence[Sensitivity], known: Container[str]) -> list[st
     ]
 
 
-def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> list[str]:
-    return [
-        line for experiment, rows in found for line in _experiment(experiment, rows, verdicts[experiment.id], amount)
-    ]
+def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found, ahead: Ahead | None) -> list[str]:
+    body = []
+    for experiment, rows in found:
+        made = None if ahead is None else ahead.section(experiment, rows)
+        body += _experiment(experiment, rows, verdicts[experiment.id], amount) if made is None else made
+    return body
 
 
 def _experiment(experiment: Experiment, rows: Sequence[Row], verdict: str, amount: Amount) -> list[str]:

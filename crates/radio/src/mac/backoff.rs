@@ -55,6 +55,7 @@ pub struct Countdown {
 
 impl Countdown {
     /// The end, if nothing stops it.
+    #[inline]
     pub fn end(&self) -> Instant {
         self.from + self.slot * u64::from(self.slots)
     }
@@ -141,11 +142,13 @@ impl Backoff {
     }
 
     /// Whether the medium is busy.
+    #[inline]
     pub(super) fn is_busy(&self) -> bool {
         self.busy
     }
 
     /// The countdown that runs unless the medium becomes busy.
+    #[inline]
     pub(super) fn countdown(&self) -> Option<Countdown> {
         let Timing { slot, turnaround, ended, .. } = self.timing;
         let slots = self.slots.and_then(|slots| slots.checked_sub(ended)).filter(|&slots| slots > 0 && !self.busy)?;
@@ -185,6 +188,7 @@ impl Backoff {
     }
 
     /// The medium becomes idle, or is taken to be from an instant to come; `nav` is the end of the reservation by others.
+    #[inline]
     pub(super) fn handle_idle(&mut self, now: Instant, nav: Instant) {
         self.busy = false;
         self.history.idle_since = now;
@@ -196,6 +200,7 @@ impl Backoff {
     }
 
     /// The reservation by others has changed. Returns whether that matters now: the medium is idle.
+    #[inline]
     pub(super) fn handle_nav(&mut self, nav: Instant) -> bool {
         if !self.busy {
             self.defer(nav);
@@ -205,6 +210,7 @@ impl Backoff {
 
     /// Another category of the same station has been told of an idle medium or a reservation: so it is for this one, with its
     /// own interframe space.
+    #[inline]
     pub(super) fn follow(&mut self, other: &Self) {
         self.busy = false;
         self.committed = false;
@@ -259,6 +265,7 @@ impl Backoff {
     }
 
     /// The instant of access of a pending frame, while the medium is idle or the access can no longer be stopped.
+    #[inline]
     pub(super) fn access_at(&self) -> Option<Instant> {
         (!self.busy || self.committed).then(|| self.access())
     }
@@ -301,16 +308,19 @@ impl Backoff {
     }
 
     /// Where the counting of a backoff begins that is drawn now, in an idle medium.
+    #[inline]
     fn boundary(&self, now: Instant) -> Instant {
         let slots = now.saturating_since(self.ready).as_nanos().div_ceil(self.timing.slot.as_nanos());
         self.ready + self.timing.slot * slots.saturating_sub(u64::from(self.timing.ended))
     }
 
+    #[inline]
     fn access(&self) -> Instant {
         self.slots.map_or(self.ready, |slots| self.from + self.timing.slot * u64::from(slots))
     }
 
     /// The interframe space that ends last: DIFS or AIFS after physical or virtual carrier, or EIFS.
+    #[inline]
     fn defer(&mut self, nav: Instant) {
         self.committed = false;
         self.ready = self.history.idle_since.max(nav).max(self.history.resynchronised) + self.timing.ifs;

@@ -20,12 +20,14 @@ impl Default for Nav {
 
 impl Nav {
     /// The end of the reservation. It is past where there is none.
+    #[inline]
     pub(super) fn until(&self) -> Instant {
         self.lapses.min(self.until)
     }
 
     /// A frame for another station, which ended `now`, asks for `duration`. `lapse` is the time after which an RTS's
     /// reservation may be taken back: 2 SIFS + CTS + aRxPHYStartDelay + 2 slots.
+    #[inline]
     pub(super) fn on_frame(&mut self, now: Instant, duration: Duration, lapse: Option<Duration>) {
         let until = now + duration;
         if until > self.until() {
@@ -35,6 +37,7 @@ impl Nav {
     }
 
     /// A frame started at `start`, correct or not: a reservation that had not lapsed by then stands.
+    #[inline]
     pub(super) fn on_frame_start(&mut self, start: Instant) {
         if start > self.lapses {
             self.until = self.until.min(self.lapses);

@@ -79,6 +79,7 @@ impl Payload {
         Self { constellation, code, coding: vector.coding(), coded_bits, data_bits: coded_bits * data / coded }
     }
 
+    #[inline]
     pub(super) const fn encoding(self) -> Encoding {
         let Self { constellation, code, coding, .. } = self;
         match coding {
@@ -89,6 +90,7 @@ impl Payload {
 
     /// N_ES: convolutional encoders, each of which takes at most `most` data bits of a symbol, and whole periods of the puncturing
     /// (the notes to the tables of 19.5 and 21.5). Parity checks have none.
+    #[inline]
     fn encoders(self, most: u32) -> u32 {
         let (_, period) = self.code.ratio();
         let shared = |&encoders: &u32| {
@@ -99,6 +101,7 @@ impl Payload {
     }
 
     /// Bits besides the bytes: SERVICE, and the tails of encoders, each of which takes at most `most` data bits of a symbol.
+    #[inline]
     pub(super) fn service_and_tail_bits(self, most: u32) -> u32 {
         match self.coding {
             Coding::Bcc => SERVICE_BITS + TAIL_BITS * self.encoders(most),
@@ -108,6 +111,7 @@ impl Payload {
 
     /// N_SYM: symbols for the bytes and these bits. Parity checks may need one more, where a codeword would be punctured too much
     /// (19.3.11.7.5); it is left out, as its rule depends on each length.
+    #[inline]
     pub(super) fn symbols(self, octets: u32, service_and_tail_bits: u32) -> u64 {
         (8 * u64::from(octets) + u64::from(service_and_tail_bits)).div_ceil(u64::from(self.data_bits))
     }

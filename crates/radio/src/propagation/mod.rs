@@ -64,11 +64,13 @@ impl Position {
     }
 
     /// The distance to `other` in metres.
+    #[inline]
     pub fn distance(self, other: Self) -> f64 {
         libm::sqrt(self.distance_squared(other))
     }
 
     /// The square of the distance to `other`, in m².
+    #[inline]
     pub fn distance_squared(self, other: Self) -> f64 {
         let (x, y, z) = (other.x - self.x, other.y - self.y, other.z - self.z);
         x * x + y * y + z * z
@@ -76,6 +78,7 @@ impl Position {
 }
 
 /// The time that light takes over `distance` metres, to the nearest nanosecond (0.3 m).
+#[inline]
 pub fn propagation_delay(distance: f64) -> Duration {
     Duration::from_secs_f64(distance / SPEED_OF_LIGHT)
 }
