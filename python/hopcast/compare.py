@@ -131,6 +131,13 @@ def load(path: str | os.PathLike[str]) -> Run:
     """Read the run in a folder or a JSON file. Raises `NotComparable`."""
     place = Path(path)
     file = place / "run.json" if place.is_dir() else place
+    if not file.exists():
+        told = (
+            "has no run.json; `hopcast run --out` and `hopcast probe send --out` write it"
+            if place.is_dir()
+            else "there is no such file or folder"
+        )
+        raise NotComparable(f"{place}: {told}")
     try:
         document = load_run(file, whole=False)
     except WrongDocument as error:

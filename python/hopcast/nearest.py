@@ -11,13 +11,15 @@ LEAST = 0.6
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that is most like `word`, or `None` if none is. If both begin with the same three letters or
-    more, their share of `word` counts too: `reps` is probably `replications`.
+    """Return the known word that is most like `word`, capital letters or not, or `None` if none is. If both begin with the
+    same three letters or more, their share of `word` counts too: `reps` is probably `replications`.
     """
     best, likeness = None, 0.0
+    small = word.lower()
     for candidate in known:
-        common = sum(1 for _ in takewhile(lambda letters: letters[0] == letters[1], zip(word, candidate, strict=False)))
-        alike = difflib.SequenceMatcher(None, candidate, word).ratio()
+        letters = candidate.lower()
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(small, letters, strict=False)))
+        alike = difflib.SequenceMatcher(None, letters, small).ratio()
         if common >= 3:
             alike = max(alike, common / len(word))
         if alike > likeness:

@@ -32,6 +32,10 @@ def prepared(folder: str | os.PathLike[str], names: Iterable[str] = ()) -> Itera
             os.makedirs(path, exist_ok=True)
             with tempfile.TemporaryFile(dir=path):
                 pass
+        except (FileExistsError, NotADirectoryError) as error:
+            file = next(place for place in (path, *map(str, Path(path).parents)) if os.path.lexists(place))
+            where = "can't write results there: " if file == path else f"can't write results there: {file} "
+            raise OutputError(error.errno, f"{where}is a file; expected a folder", path) from None
         except (OSError, ValueError) as error:
             problem = error.strerror if isinstance(error, OSError) else error
             number = error.errno if isinstance(error, OSError) else errno.EINVAL

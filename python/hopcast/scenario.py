@@ -304,8 +304,8 @@ def _digest_if_any(path: str) -> str:
 
 
 def _shown(path: str) -> str:
-    """A path or key as valid Unicode: invalid characters are replaced."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", path)
+    """A path or key as valid Unicode: invalid characters are replaced. An empty one is `''`."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", path) or "''"
 
 
 def trace_folders(given: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:

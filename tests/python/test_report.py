@@ -166,10 +166,19 @@ def test_what_is_no_run_is_told(hopcast: Hopcast, tmp_path: Path, document: Any,
     assert refused(hopcast, tmp_path).startswith(f"hopcast: {tmp_path}/run.json: {problem}")
 
 
-@pytest.mark.parametrize("octets", [b"\xff", b"{", b"[" * 100_000, b""], ids=["not UTF-8", "half", "deep", "empty"])
-def test_what_is_no_json_is_told(hopcast: Hopcast, tmp_path: Path, octets: bytes) -> None:
+@pytest.mark.parametrize(
+    ("octets", "problem"),
+    [
+        (b"\xff", "is not UTF-8 text: byte 0, in line 1, is wrong"),
+        (b"{", "is not JSON: "),
+        (b"[" * 100_000, "is not JSON: "),
+        (b"", "is empty; a JSON object is expected"),
+    ],
+    ids=["not UTF-8", "half", "deep", "empty"],
+)
+def test_what_is_no_json_is_told(hopcast: Hopcast, tmp_path: Path, octets: bytes, problem: str) -> None:
     (tmp_path / "run.json").write_bytes(octets)
-    assert "run.json: is not JSON: " in refused(hopcast, tmp_path)
+    assert f"run.json: {problem}" in refused(hopcast, tmp_path)
 
 
 VERDICTS = "one of holds, fails, within, differs, inconclusive, measured"

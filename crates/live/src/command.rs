@@ -64,7 +64,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>, models: &dyn Mod
         Ok(arguments) => arguments,
         Err(error) => {
             match usage::describe(&error, &command, &given) {
-                Some(mistake) => output::complain(&mistake),
+                Some(mistake) => output::complain(&usage::printable(mistake, &given)),
                 // Help, or the version. A closed terminal takes no message.
                 None => drop(error.print()),
             }
@@ -76,7 +76,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>, models: &dyn Mod
         Ok(()) => 0,
         Err(Failure::Told { status }) => status,
         Err(failure) => {
-            output::complain(&failure.to_string());
+            output::complain(&usage::printable(failure.to_string(), &given));
             failure.status()
         }
     }

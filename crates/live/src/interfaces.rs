@@ -65,6 +65,9 @@ impl State {
 pub(crate) fn named(names: &[String], links: &[Link]) -> Result<Vec<Link>, Failure> {
     let mut found = Vec::new();
     for name in names {
+        if name.is_empty() {
+            return Err(Failure::Input("--interface: a name is missing".into()));
+        }
         let link = links.iter().find(|link| link.name == *name).ok_or_else(|| {
             let others: Vec<_> = links.iter().map(|link| link.name.as_str()).filter(|name| *name != "lo").collect();
             let known = match &others[..] {

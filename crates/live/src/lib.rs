@@ -56,6 +56,8 @@ pub mod dictionary;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 #[cfg(target_os = "linux")]
+mod input;
+#[cfg(target_os = "linux")]
 mod interfaces;
 #[cfg(target_os = "linux")]
 pub mod key;

@@ -2,12 +2,12 @@
 //! could affect the terminal.
 
 #[cfg(target_os = "linux")]
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
 #[cfg(target_os = "linux")]
 use std::os::fd::{AsFd as _, BorrowedFd};
 #[cfg(target_os = "linux")]
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hopcast_sim::io_error::cause;
@@ -25,6 +25,45 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The most that a pipe with room takes at once, whole, in bytes (`PIPE_BUF` of pipe(7)).
 #[cfg(target_os = "linux")]
 const AT_ONCE: usize = nix::libc::PIPE_BUF;
+
+/// Folders that hopcast made. Those that are still empty in the end are removed again.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+pub(crate) struct Made(Vec<PathBuf>);
+
+#[cfg(target_os = "linux")]
+impl Drop for Made {
+    fn drop(&mut self) {
+        for folder in &self.0 {
+            // One that is in use is not empty.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Makes a folder for results, with those above it.
+///
+/// # Errors
+///
+/// [`Failure::Input`], with what is in the way.
+#[cfg(target_os = "linux")]
+pub(crate) fn make_folder(folder: &Path) -> Result<Made, Failure> {
+    let missing =
+        folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err());
+    let made = Made(missing.map(Path::to_owned).collect());
+    match fs::create_dir_all(folder) {
+        Ok(()) => Ok(made),
+        Err(error) => {
+            let file = folder.ancestors().find(|path| path.exists() && !path.is_dir());
+            let problem = match file {
+                Some(file) if file == folder => "is a file; expected a folder".into(),
+                Some(file) => format!("{} is a file; expected a folder", file.display()),
+                None => cause(&error),
+            };
+            Err(Failure::Input(format!("{}: can't write results there: {problem}", folder.display())))
+        }
+    }
+}
 
 /// Holds a folder, which must exist, while one run writes there: until the returned file is closed, at the latest when the
 /// process ends. File systems without locks hold nothing.

@@ -31,6 +31,17 @@ pub(crate) fn describe(error: &Error, command: &Command, arguments: &[OsString])
     })
 }
 
+/// `message` with line breaks and other control characters of the `arguments` escaped, so that a message about a name has one
+/// line.
+pub(crate) fn printable(message: String, arguments: &[OsString]) -> String {
+    let names = arguments.iter().filter_map(|argument| argument.to_str());
+    let names = names.flat_map(|name| [Some(name), name.split_once('=').map(|(_, value)| value)]).flatten();
+    names.filter(|name| name.contains(char::is_control)).fold(message, |message, name| {
+        let shown = name.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.into() });
+        message.replace(name, &shown.collect::<String>())
+    })
+}
+
 fn mistake(error: &Error) -> Option<String> {
     let text = |kind| error.get(kind).map(shown).filter(|text| !text.is_empty());
     let argument = text(ContextKind::InvalidArg).map(|argument| option(&argument));
@@ -190,6 +201,13 @@ mod tests {
         ] {
             assert_eq!(described(line), format!("{wanted}\n`hopcast {help} --help` shows what it takes"), "{line}");
         }
+    }
+
+    #[test]
+    fn a_name_with_a_line_break_leaves_the_message_one_line() {
+        let given = ["hopcast", "emulate", "a\nb.toml", "--out=c\td"].map(OsString::from);
+        let message = "a\nb.toml: can't be read; c\td: neither".to_owned();
+        assert_eq!(printable(message, &given), "a\\nb.toml: can't be read; c\\td: neither");
     }
 
     #[test]

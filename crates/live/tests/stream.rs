@@ -534,12 +534,12 @@ fn what_is_wrong_is_told_and_nothing_is_run() {
     fs::write(&short, [0x47; 187]).expect("there is room");
     fs::write(&empty, []).expect("there is room");
     for (arguments, wrong) in [
-        (&["send", "--to", "127.0.0.1:9", "--input", &short][..], "no MPEG transport stream: 187 octets"),
-        (&["send", "--to", "127.0.0.1:9", "--input", &empty], "no MPEG transport stream: 0 octets"),
+        (&["send", "--to", "127.0.0.1:9", "--input", &short][..], "no MPEG transport stream: 187 bytes"),
+        (&["send", "--to", "127.0.0.1:9", "--input", &empty], "no MPEG transport stream: 0 bytes"),
         (&["send", "--to", "127.0.0.1:0", "--input", &text], "a port from 1 to 65535 is wanted"),
         (
             &["send", "--to", "127.0.0.1:9", "--input", &text],
-            "no MPEG transport stream: octet 0 is 0x6e, should be 0x47",
+            "no MPEG transport stream: byte 0 is 0x6e, should be 0x47",
         ),
         (&["send", "--to", "127.0.0.1:9", "--input", "/nowhere"], "/nowhere: No such file"),
         (&["send", "--to", "127.0.0.1:many", "--input", &text], "expected HOST or HOST:PORT"),

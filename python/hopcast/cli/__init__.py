@@ -153,21 +153,33 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         error.show()
         return WRONG_INPUT
     except click.ClickException as error:
-        _complain(describe(error))
+        _complain(_printable(describe(error), arguments))
         return WRONG_INPUT
     except ScenarioError as error:
-        _complain(str(error))
+        _complain(_printable(str(error), arguments))
         return WRONG_INPUT
     except OutputError as error:
-        _complain(f"{error.filename}: {error.strerror}")
+        _complain(_printable(f"{error.filename}: {error.strerror}", arguments))
         return WRONG_INPUT
     except HopcastError as error:
-        _complain(str(error))
+        _complain(_printable(str(error), arguments))
         return FAILED
     except (KeyboardInterrupt, click.Abort) as interrupt:
         # What click makes an Abort of says more than the Abort.
         _complain(str(interrupt) or str(interrupt.__cause__ or "") or "interrupted")
         return INTERRUPTION.status
+
+
+def _printable(message: str, arguments: Sequence[str] | None) -> str:
+    """Show line breaks and other control characters of the command line's names escaped, so that a message about a name
+    has one line.
+    """
+    for argument in sys.argv[1:] if arguments is None else arguments:
+        for name in (argument, argument.partition("=")[2]):
+            if not name.isprintable():
+                shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+                message = message.replace(name, shown)
+    return message
 
 
 def _complain(message: str) -> None:

@@ -23,12 +23,12 @@ OTHER_FORMATS = (".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".ps", ".tif", ".tiff"
 
 
 @click.command("compare", epilog=epilog.RESULTS)
-@click.argument("first", metavar="A", type=click.Path())
-@click.argument("second", metavar="B", type=click.Path())
+@click.argument("first", metavar="A", type=click.Path(readable=False))
+@click.argument("second", metavar="B", type=click.Path(readable=False))
 @click.option(
     "--out",
     metavar="FIGURE|DIR",
-    type=click.Path(),
+    type=click.Path(readable=False),
     help="Draw goodput, loss and delay of both to this file (.svg, .png, .pdf), or compare.svg and compare.json to this folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -36,7 +36,9 @@ class Kind(click.ParamType[str]):
 
 @click.command("init")
 @click.argument("kind", type=Kind(), required=False)
-@click.option("--out", metavar="FILE", type=click.Path(), help="Name of the scenario.  [default: KIND.toml]")
+@click.option(
+    "--out", metavar="FILE", type=click.Path(readable=False), help="Name of the scenario.  [default: KIND.toml]"
+)
 def command(kind: str | None, out: str | None) -> None:
     """Write a commented scenario to start from.
 
@@ -87,7 +89,9 @@ def write(kind: str, path: str) -> list[str]:
         except (OSError, ValueError) as error:
             for mine in written:
                 os.unlink(mine)
-            if isinstance(error, FileExistsError):
+            if isinstance(error, FileNotFoundError) and folder and not os.path.isdir(folder):
+                reason = f"can't be written: there is no folder {folder}"
+            elif isinstance(error, FileExistsError):
                 reason = "is already there, and hopcast init replaces nothing; name another file with --out"
             else:
                 reason = f"can't be written: {error.strerror if isinstance(error, OSError) else error}"

@@ -26,7 +26,7 @@ class WholeNumber(click.ParamType[int]):
             number = self.least - 1
         if not self.least <= number <= self.most:
             self.fail(
-                f"{text if len(text) <= 40 else text[:40] + '…'} is not a whole number from {self.least} to {self.most}",
+                f"{(text or repr(text)) if len(text) <= 40 else text[:40] + '…'} is not a whole number from {self.least} to {self.most}",
                 parameter,
                 context,
             )

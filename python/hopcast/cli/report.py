@@ -9,8 +9,8 @@ from hopcast.cli import traces as traces_of
 
 
 @click.command("report", epilog=epilog.RESULTS)
-@click.argument("folder", metavar="DIR", type=click.Path())
-@click.option("--study", metavar="FILE.py", type=click.Path(), help="The file of your own study.")
+@click.argument("folder", metavar="DIR", type=click.Path(readable=False))
+@click.option("--study", metavar="FILE.py", type=click.Path(readable=False), help="The file of your own study.")
 @traces_of.option("Where to look for traces and measurements.")
 @click.option("--figures", is_flag=True, help="Write the figures of a study to DIR/figures too, as SVG and PDF.")
 def command(folder: str, study: str | None, traces: tuple[str, ...], figures: bool) -> None:

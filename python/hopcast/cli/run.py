@@ -15,7 +15,7 @@ from hopcast.cli.disk import free_bytes, of_bytes
 from hopcast.cli.numbers import WholeNumber
 from hopcast.cli.progress import progress_bar
 from hopcast.cli.signals import INTERRUPTION
-from hopcast.errors import Interrupted, RunError
+from hopcast.errors import Interrupted, RunError, ScenarioError
 from hopcast.results import run
 from hopcast.scenario import Scenario, read_text
 
@@ -33,7 +33,7 @@ OUT = (
 
 
 @click.command("run", epilog=epilog.RESULTS)
-@click.argument("scenario", metavar="SCENARIO.toml", type=click.Path(allow_dash=True))
+@click.argument("scenario", metavar="SCENARIO.toml", type=click.Path(readable=False, allow_dash=True))
 @click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change one value; can be repeated.")
 @click.option(
     "--extension",
@@ -48,7 +48,7 @@ OUT = (
 )
 @click.option("--threads", type=WholeNumber(1, 4096), help="Replications at a time.  [default: one per core]")
 @traces_of.option("Where to look for traces.")
-@click.option("--out", metavar="DIR", type=click.Path(), help=OUT)
+@click.option("--out", metavar="DIR", type=click.Path(readable=False), help=OUT)
 @click.option("--pcap", is_flag=True, help="Capture every frame, in a file for each node. Needs --out.")
 @click.option(
     "--pcap-node", "pcap_nodes", metavar="NODE", multiple=True, help="Capture at this node only; can be repeated."
@@ -78,12 +78,19 @@ def command(
     """Simulate a scenario. SCENARIO.toml can be - for standard input."""
     captures = _captures(pcap, pcap_nodes, pcap_addressed, pcap_medium)
     if captures is not None and out is None:
-        raise click.UsageError("--pcap needs --out, a folder for the captures")
+        given = {"--pcap": pcap, "--pcap-node": pcap_nodes, "--pcap-addressed": pcap_addressed, "--pcap-medium": True}
+        option = next(name for name, value in given.items() if value)
+        raise click.UsageError(f"{option} needs --out, a folder for the captures")
     if record and out is None:
         raise click.UsageError("--record needs --out, a folder for the recordings")
-    wanted = Scenario.from_toml(
-        _source(scenario), overrides=overrides, traces=traces, extensions=load_extensions(extensions)
-    )
+    try:
+        wanted = Scenario.from_toml(
+            _source(scenario), overrides=overrides, traces=traces, extensions=load_extensions(extensions)
+        )
+    except ScenarioError:
+        if scenario != "-" and _is_sweep(scenario):
+            raise click.UsageError(f"{scenario}: is a sweep; `hopcast sweep {scenario} --out DIR` runs it") from None
+        raise
     first = wanted.seed if seed is None else seed
     if first + replications > 2**64:
         raise click.UsageError(f"--seed {first}: with --replications {replications} the last seed exceeds 2^64 - 1")
@@ -163,6 +170,17 @@ def _source(argument: str) -> str:
     if "\n" in argument:
         raise click.BadParameter("a file name can't hold a line break", param_hint="SCENARIO.toml")
     return read_text("/dev/stdin") + "\n" if argument == "-" else argument
+
+
+def _is_sweep(file: str) -> bool:
+    """Whether a file names a scenario, and the values of its keys."""
+    import tomllib
+
+    try:
+        document = tomllib.loads(read_text(file))
+    except (ScenarioError, tomllib.TOMLDecodeError):
+        return False
+    return isinstance(document.get("scenario"), str) and not {"grid", "zip", "sample"}.isdisjoint(document)
 
 
 def load_extensions(sources: tuple[str, ...]) -> Extensions | None:

@@ -38,7 +38,7 @@ SENSITIVITY = "sensitivity"
 @click.option(
     "--out",
     metavar="DIR",
-    type=click.Path(),
+    type=click.Path(readable=False),
     help="Write rows and a report to this folder, and keep each finished run there, so that it is not repeated.",
 )
 @click.option("--fresh", is_flag=True, help="Repeat the runs that the folder keeps, too.")
@@ -194,6 +194,8 @@ def _wanted(name: str) -> list[Experiment]:
 
     if name.endswith(".py"):
         return own_experiments(name)
+    if os.path.isdir(name) and not find(name):
+        raise click.UsageError(f"{name}: is a folder; expected an experiment, or a file of your own, FILE.py")
     if name.endswith(".toml"):
         raise click.UsageError(f"{name}: is a scenario; `hopcast run {name}` simulates it")
     try:

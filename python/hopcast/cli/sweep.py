@@ -35,11 +35,11 @@ class Shard(click.ParamType[tuple[int, int]]):
 
 
 @click.command("sweep")
-@click.argument("file", metavar="SWEEP.toml", type=click.Path(allow_dash=False))
+@click.argument("file", metavar="SWEEP.toml", type=click.Path(readable=False))
 @click.option(
     "--out",
     metavar="DIR",
-    type=click.Path(),
+    type=click.Path(readable=False),
     required=True,
     help="Keep each finished run in this folder, and do only what it does not have yet.",
 )

@@ -13,7 +13,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def option(help: str) -> Callable[[F], F]:  # noqa: A002
     """The option `--traces`. It warns of folders that are not there."""
-    return click.option("--traces", metavar="DIR", multiple=True, type=click.Path(), callback=_warn, help=help)
+    return click.option(
+        "--traces", metavar="DIR", multiple=True, type=click.Path(readable=False), callback=_warn, help=help
+    )
 
 
 def _warn(_context: click.Context, _parameter: click.Parameter, folders: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,11 +12,16 @@ from hopcast.cli.numbers import WholeNumber
 
 
 @click.command("view", epilog=epilog.RESULTS)
-@click.argument("folder", metavar="DIR", type=click.Path())
-@click.option("--out", metavar="PAGE.html", type=click.Path(), help="Write one page that opens without hopcast.")
+@click.argument("folder", metavar="DIR", type=click.Path(readable=False))
+@click.option(
+    "--out", metavar="PAGE.html", type=click.Path(readable=False), help="Write one page that opens without hopcast."
+)
 @click.option("--seed", type=WholeNumber(0, 2**64 - 1), help="The run with this seed.  [default: the lowest]")
 @click.option(
-    "--perfetto", metavar="FILE.json", type=click.Path(), help="Write the events for Perfetto (ui.perfetto.dev)."
+    "--perfetto",
+    metavar="FILE.json",
+    type=click.Path(readable=False),
+    help="Write the events for Perfetto (ui.perfetto.dev).",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address of the page.")
 def command(folder: str, out: str | None, seed: int | None, perfetto: str | None, no_browser: bool) -> None:

@@ -288,13 +288,21 @@ CHECKS: dict[object, Callable[[Part], None]] = {
 def _read(file: Path) -> Part:
     """Parse a JSON object; all numbers must be finite and all strings valid Unicode."""
     try:
-        document = Part(file, "", json.loads(file.read_text(encoding="utf-8"), parse_int=_integer))
+        text = file.read_text(encoding="utf-8")
+        if not text.strip():
+            raise WrongDocument(f"{file}: is empty; a JSON object is expected")
+        document = Part(file, "", json.loads(text, parse_int=_integer))
         if isinstance(document.value, dict):
             _check_values(document)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NoDocument(f"{file}: can't be read: {error.strerror}") from None
+    except IsADirectoryError:
+        raise WrongDocument(f"{file}: is a folder; expected a file") from None
     except OSError as error:
         raise WrongDocument(f"{file}: can't be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise WrongDocument(f"{file}: is not UTF-8 text: byte {error.start}, in line {line}, is wrong") from None
     except (ValueError, RecursionError) as error:
         raise WrongDocument(f"{file}: is not JSON: {error}") from None
     if not isinstance(document.value, dict):

@@ -108,7 +108,9 @@ def _check_value(value: object, field: str, file: str) -> None:
         for inner in value:
             _check_value(inner, field, file)
     elif not isinstance(value, str | bool | int) and not is_number(value):
-        raise SweepError(file, field, shown(value), "expected a string, a number, a truth value, a list or a table")
+        raise SweepError(
+            file, field, shown(value), "expected a string, a finite number, a truth value, a list or a table"
+        )
 
 
 # --- samples -------------------------------------------------------------------------------------------------------

@@ -132,6 +132,8 @@ class Sweep:
             document = tomllib.loads(read_text(file))
         except tomllib.TOMLDecodeError as error:
             raise SweepError(file, "", None, f"is not TOML: {error}") from None
+        if "scenario" not in document and "nodes" in document:
+            raise SweepError(file, "", None, f"is a scenario; `hopcast run {file}` simulates it")
         for key in document:
             if key not in TOP:
                 known = ", ".join(TOP)

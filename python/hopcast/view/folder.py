@@ -58,7 +58,7 @@ def find(folder: str | os.PathLike[str], seed: int | None = None) -> tuple[Folde
     """
     path = Path(folder)
     if not path.is_dir():
-        raise NothingToView(f"{path}: there is no such folder")
+        raise NothingToView(f"{path}: {'is a file; expected a folder' if path.exists() else 'there is no such folder'}")
     described = [path / DESCRIPTION, *(path / "recording").glob(f"*/{DESCRIPTION}")]
     found = sorted((_read(file.parent) for file in described if file.is_file()), key=lambda one: one.seed)
     if not found:

@@ -40,14 +40,14 @@ pub(super) struct Serve {
     #[arg(long, value_name = "NUMBER", default_value = "0.1", value_parser = stalls)]
     pub(super) stalls_per_hour: f64,
     /// Rate of every link by which --admission hops judges
-    #[arg(long, value_name = "RATE", default_value = "25 Mb/s", value_parser = rate)]
+    #[arg(long, value_name = "RATE", default_value = "25 Mb/s", value_parser = rate, allow_hyphen_values = true)]
     pub(super) nominal_rate: f64,
     /// Useful rate of all links of this device, as "20 Mb/s" [default: measured with packet pairs]
-    #[arg(long, value_name = "RATE", value_parser = rate)]
+    #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub(super) link_rate: Option<f64>,
     /// Media that a display here buffers before it starts, and after a stall [default: as much as the links ask for, from 1 s to 60 s,
     /// with --admission statistical, otherwise 1 s]
-    #[arg(long, value_name = "TIME", value_parser = buffer)]
+    #[arg(long, value_name = "TIME", value_parser = buffer, allow_hyphen_values = true)]
     pub(super) prefetch: Option<f64>,
     /// Highest rate at which this device sends a clip, as a multiple of the clip's rate: to fill a buffer
     #[arg(long, value_name = "FACTOR", default_value = "1.5", value_parser = factor)]

@@ -9,9 +9,10 @@
 //! | run programs, with the rights that they may have | `programs`, `rights` |
 //! | record frames from real hosts, and replay them | `recording` |
 //! | run without root | `rootless` |
-//! | report while it runs | `watch`, `metrics` |
+//! | report while it runs | `watch`, `metrics`, `captured` |
 //! | report results | `report` |
 
+mod captured;
 mod driver;
 mod hosts;
 mod lag;
@@ -25,7 +26,7 @@ mod rootless;
 mod session;
 mod watch;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -43,10 +44,12 @@ use hopcast_sim::scenario::{Scenario, Source};
 use hopcast_wire::ipv4::Protocol;
 
 use crate::failure::Failure;
+use crate::input;
 use crate::models::Models;
-use crate::output;
+use crate::output::{self, Made};
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
+use captured::Captured;
 use driver::{Driver, End};
 use hosts::Hosts;
 use plan::RealNode;
@@ -100,22 +103,22 @@ pub struct Command {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Capture every frame, in a file for each node.
-    #[arg(long, requires = "out")]
+    #[arg(long)]
     pcap: bool,
     /// Capture at this node only; may be repeated.
-    #[arg(long, value_name = "NODE", requires = "out")]
+    #[arg(long, value_name = "NODE")]
     pcap_node: Vec<String>,
     /// Capture without frames to other nodes that a node overheard.
-    #[arg(long, requires = "out")]
+    #[arg(long)]
     pcap_addressed: bool,
     /// Capture all radios in one file, each frame once: medium.pcapng.
-    #[arg(long, requires = "out")]
+    #[arg(long)]
     pcap_medium: bool,
     /// What these options select.
     #[arg(skip)]
     selection: Option<Selection>,
     /// Record what happens, for `hopcast view`.
-    #[arg(long, requires = "out")]
+    #[arg(long)]
     events: bool,
     /// Print one JSON object; what programs print goes to standard error.
     #[arg(long)]
@@ -126,7 +129,7 @@ pub struct Command {
     /// Write down all that real hosts send, for --replay.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Have a recorded emulation again, without real hosts, as fast as possible; what they are sent must be the same.
+    /// Replay a recorded emulation as fast as possible, without real hosts. Fails if a frame for them differs.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "exec", "programs", "privileged", "shell", "forever", "record"])]
     replay: Option<PathBuf>,
     /// Run without root, in user namespaces; needs read and write permission for /dev/net/tun.
@@ -153,6 +156,7 @@ impl Command {
         if self.rootless {
             return rootless::run();
         }
+        self.check_folder()?;
         let path = self.scenario.clone().unwrap_or_default();
         let registry = models.registry(&self.extensions).map_err(Failure::Input)?;
         let mut scenario = self.load(&path, registry)?;
@@ -162,20 +166,31 @@ impl Command {
             scenario.duration = FOREVER;
         }
         self.selection = self.selection(&scenario)?;
-        let _held = match &self.out {
-            Some(folder) => self.prepare_folder(folder, &scenario)?,
-            None => None,
-        };
+        let _held = self.out.as_deref().map(|folder| self.prepare_folder(folder, &scenario)).transpose()?;
         match &self.replay {
             Some(recording) => self.replay(&path, &scenario, left, recording, models),
             None => self.emulate(&path, &scenario, left, models),
         }
     }
 
+    /// Refuses options that write files without a folder for these.
+    fn check_folder(&self) -> Result<(), Failure> {
+        let given = [
+            ("--pcap", self.pcap, "captures"),
+            ("--pcap-node", !self.pcap_node.is_empty(), "captures"),
+            ("--pcap-addressed", self.pcap_addressed, "captures"),
+            ("--pcap-medium", self.pcap_medium, "captures"),
+            ("--events", self.events, "recording"),
+        ];
+        match given.iter().find(|(_, is_given, _)| *is_given && self.out.is_none()) {
+            Some((option, _, files)) => Err(Failure::Input(format!("{option} needs --out, a folder for the {files}"))),
+            None => Ok(()),
+        }
+    }
+
     fn load(&self, path: &Path, registry: Registry) -> Result<Scenario, Failure> {
         let name = path.display().to_string();
-        let text = fs::read_to_string(path)
-            .map_err(|error| Failure::Input(format!("{name}: can't be read: {}", cause(&error))))?;
+        let text = input::read_text(path).map_err(Failure::Input)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         for folder in self.traces.iter().filter(|folder| !folder.is_dir()) {
             output::complain(&format!("warning: --traces {}: there is no such folder", folder.display()));
@@ -188,14 +203,13 @@ impl Command {
     }
 
     /// Makes the folder, and holds it for as long as the returned file is open.
-    fn prepare_folder(&self, folder: &Path, scenario: &Scenario) -> Result<Option<File>, Failure> {
-        let problem = |error: String| Failure::Input(error);
-        fs::create_dir_all(folder)
-            .map_err(|error| problem(format!("{}: can't be written: {}", folder.display(), cause(&error))))?;
+    fn prepare_folder(&self, folder: &Path, scenario: &Scenario) -> Result<(Made, Option<File>), Failure> {
+        let made = output::make_folder(folder)?;
         let held = output::hold(folder)?;
         let names = self.captures(scenario);
-        results::prepare_folder(folder, |name| names.contains(name)).map_err(|error| problem(error.to_string()))?;
-        Ok(held)
+        results::prepare_folder(folder, |name| names.contains(name))
+            .map_err(|error| Failure::Input(error.to_string()))?;
+        Ok((made, held))
     }
 
     /// The names of the captures.
@@ -233,6 +247,7 @@ impl Command {
         // A shell has the terminal to itself.
         let watch = Watch::new(self.metrics, self.shell.is_none());
         let mut watch = watch.map_err(|error| Failure::Input(format!("--metrics: can't listen there: {error}")))?;
+        watch.set_captured(self.captured(scenario, seed, capture.as_ref())?);
         let hosts = Hosts::create(&plans)?;
         let recorder = self.record.as_deref().map(|file| {
             if file.metadata().is_ok_and(|known| known.is_file() && known.len() > 0) {
@@ -263,6 +278,9 @@ impl Command {
         let wall = clock.now().as_secs_f64();
         let records = programs.finish(session.now());
         drop(hosts);
+        if let Some(size) = watch.captured() {
+            say(&format!("hopcast: {size}"))?;
+        }
 
         let outputs = session.outputs();
         let recorded = match (recorder, &self.record) {
@@ -384,7 +402,9 @@ impl Command {
                 return Err(Failure::Input(format!("no real node is called \"{node}\"; there are {}", all.join(", "))));
             }
             if let Some(line) = command.as_ref().filter(|line| !programs::is_known(line)) {
-                let word = line.split_whitespace().next().unwrap_or_default();
+                let Some(word) = line.split_whitespace().next() else {
+                    return Err(Failure::Input(format!("node {node}: a command is missing")));
+                };
                 return Err(Failure::Input(format!("node {node}: `{line}`: the command \"{word}\" is not found")));
             }
         }
@@ -397,6 +417,20 @@ impl Command {
             Capture::emulated(folder, scenario, selection).map_err(|error| Failure::Input(error.to_string()))?;
         replication.simulation_mut().set_tap(capture.tap());
         Ok(Some(capture))
+    }
+
+    /// Tells how large the captures will be, as far as that is known, and watches how they grow.
+    fn captured(&self, scenario: &Scenario, seed: u64, capture: Option<&Capture>) -> Result<Option<Captured>, Failure> {
+        let Some(((folder, selection), capture)) = self.out.as_deref().zip(self.selection.as_ref()).zip(capture) else {
+            return Ok(None);
+        };
+        let duration = (!self.forever).then_some(scenario.duration);
+        if duration.is_some()
+            && let Some(forecast) = captured::forecast(scenario, selection, seed, folder)?
+        {
+            say(&format!("hopcast: {forecast}"))?;
+        }
+        Ok(Some(Captured::new(capture.meter(), selection, folder, duration)))
     }
 
     /// Begins the recording of what happens, if it is wanted.

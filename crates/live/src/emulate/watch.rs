@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use hopcast_protocols::time::{Duration, Instant};
 
+use super::captured::Captured;
 use super::lag::{Lag, LagSummary};
 use super::metrics::{self, Snapshot};
 use super::session::Session;
@@ -18,6 +19,7 @@ const INTERVAL: Duration = Duration::from_secs(10);
 pub(super) struct Watch {
     server: Option<Server>,
     progress: Option<Progress>,
+    captured: Option<Captured>,
 }
 
 /// The line of progress that is due next.
@@ -43,7 +45,17 @@ impl Watch {
             server.listen_for_http(address)?;
         }
         let progress = has_progress.then(|| Progress { next: Instant::START + INTERVAL, last: Sums::default() });
-        Ok(Self { server, progress })
+        Ok(Self { server, progress, captured: None })
+    }
+
+    /// Tells the size of these captures with the progress.
+    pub(super) fn set_captured(&mut self, captured: Option<Captured>) {
+        self.captured = captured;
+    }
+
+    /// What to say of the captures at the end.
+    pub(super) fn captured(&self) -> Option<String> {
+        self.captured.as_ref().and_then(Captured::summary)
     }
 
     /// Looks what is asked and what is due at `now`.
@@ -55,7 +67,10 @@ impl Watch {
         let sums = Sums::of(session);
         let line = progress.line(sums, now, &summary(session, lag));
         (progress.next, progress.last) = (progress.next + INTERVAL, sums);
-        writeln!(io::stderr(), "{line}")
+        let Some(captured) = &mut self.captured else { return writeln!(io::stderr(), "{line}") };
+        let (size, warning) = captured.progress(now);
+        writeln!(io::stderr(), "{line}; {size}")?;
+        warning.map_or(Ok(()), |warning| writeln!(io::stderr(), "hopcast: warning: {warning}"))
     }
 }
 

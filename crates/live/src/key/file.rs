@@ -19,7 +19,7 @@ const MAX_FILE: u64 = 512;
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The file can't be created: it exists already, or its folder does not.
-    #[error("key file {}: {}", .path.display(), unmade(.source))]
+    #[error("key file {}: {}", .path.display(), unmade(.path, .source))]
     Unmade {
         /// The file.
         path: PathBuf,
@@ -33,6 +33,18 @@ pub enum KeyError {
         path: PathBuf,
         /// What it says.
         source: io::Error,
+    },
+    /// There is none.
+    #[error("key file {0}: there is no such file; `hopcast key {0}` makes one", .path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is a folder.
+    #[error("key file {}: is a folder; expected a file", .path.display())]
+    Folder {
+        /// Its path.
+        path: PathBuf,
     },
     /// Other users could read it.
     #[error("key file {}: mode {mode:03o} lets others read it; chmod 600 makes it the owner's alone", .path.display())]
@@ -64,9 +76,15 @@ pub enum KeyError {
 
 pub(super) fn read(path: &Path) -> Result<Vec<NetworkKey>, KeyError> {
     let platform = |source| KeyError::Platform { path: path.to_owned(), source };
-    let file = File::open(path).map_err(platform)?;
+    let file = File::open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => KeyError::Missing { path: path.to_owned() },
+        _ => platform(source),
+    })?;
     // The file that is open, not one that has taken its name since.
     let found = file.metadata().map_err(platform)?;
+    if found.is_dir() {
+        return Err(KeyError::Folder { path: path.to_owned() });
+    }
     let (mode, owner, user) = (found.mode() & 0o777, found.uid(), geteuid().as_raw());
     if owner != 0 && owner != user {
         return Err(KeyError::Foreign { path: path.to_owned(), owner, user });
@@ -92,9 +110,10 @@ pub(super) fn write_new(path: &Path, key: &NetworkKey) -> Result<(), KeyError> {
     })
 }
 
-fn unmade(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => "is already there; hopcast key overwrites nothing".into(),
+fn unmade(path: &Path, error: &io::Error) -> String {
+    match (error.kind(), path.parent()) {
+        (io::ErrorKind::AlreadyExists, _) => "is already there; hopcast key overwrites nothing".into(),
+        (io::ErrorKind::NotFound, Some(folder)) => format!("there is no folder {}", folder.display()),
         _ => cause(error),
     }
 }
@@ -102,7 +121,7 @@ fn unmade(error: &io::Error) -> String {
 /// The keys that these bytes spell, one a line.
 fn parse(contents: &[u8]) -> Result<Vec<NetworkKey>, String> {
     if contents.len() as u64 > MAX_FILE {
-        return Err(format!("it is longer than {MAX_FILE} octets"));
+        return Err(format!("it is longer than {MAX_FILE} bytes"));
     }
     let lines: Vec<_> = contents.split(|&octet| octet == b'\n').map(<[u8]>::trim_ascii).collect();
     let lines: Vec<_> = lines.iter().enumerate().filter(|(_, line)| !line.is_empty()).collect();
@@ -195,7 +214,12 @@ mod tests {
     #[test]
     fn a_missing_key_is_named() {
         let error = read(Path::new("/nowhere/key")).expect_err("it is not there").to_string();
-        assert_eq!(error, "key file /nowhere/key: No such file or directory");
+        assert_eq!(error, "key file /nowhere/key: there is no such file; `hopcast key /nowhere/key` makes one");
+        let error = read(Path::new("/")).expect_err("it is a folder").to_string();
+        assert_eq!(error, "key file /: is a folder; expected a file");
+        let error =
+            NetworkKey::new([1; KEY_LEN]).write_new(Path::new("/nowhere/key")).expect_err("no folder").to_string();
+        assert_eq!(error, "key file /nowhere/key: there is no folder /nowhere");
     }
 
     #[test]
@@ -204,7 +228,7 @@ mod tests {
         assert_eq!(short, "it has 6 characters");
         let wrong = parse(&[b'g'; 64]).expect_err("no digits");
         assert_eq!(wrong, "character 1 is no such digit");
-        assert_eq!(parse(&[b'0'; 600]).expect_err("too long"), "it is longer than 512 octets");
+        assert_eq!(parse(&[b'0'; 600]).expect_err("too long"), "it is longer than 512 bytes");
         assert_eq!(parse(&[b'0'; 65]).expect_err("too long"), "it has 65 characters");
         let five = format!("{}\n", "0".repeat(64)).repeat(5);
         assert_eq!(parse(five.as_bytes()).expect_err("too many"), "it has 5 keys, expected at most 4");

@@ -212,8 +212,11 @@ impl Plan {
     ///
     /// What is wrong, with the file and the key.
     pub(crate) fn parse(text: &str, file: &str) -> Result<Self, String> {
-        let written: File =
-            toml::from_str(text).map_err(|error| format!("{file}: {}", error.to_string().trim_end()))?;
+        let written: File = toml::from_str(text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            format!("{file}:{line}: {}", error.message().replace('\n', ", "))
+        })?;
         written.resolve().map_err(|wrong| format!("{file}: {wrong}"))
     }
 }
@@ -438,8 +441,11 @@ fn whole(value: f64, key: &str, dimension: Dimension) -> Result<u64, Wrong> {
     if value < 0.0 {
         return Err(Wrong::new(key, format!("{} is below zero", dimension.display(value))));
     }
-    if value > MOST || value.fract() != 0.0 {
-        return Err(Wrong::new(key, format!("{} is not a whole number, or too large", dimension.display(value))));
+    if value > MOST {
+        return Err(Wrong::new(key, format!("{value:e} is too large; expected at most {MOST:e}")));
+    }
+    if value.fract() != 0.0 {
+        return Err(Wrong::new(key, format!("{} is not a whole number", dimension.display(value))));
     }
     Ok(value as u64)
 }

@@ -13,7 +13,8 @@ use super::record::{Measured, Repetition};
 use super::run;
 use super::table::table;
 use crate::failure::Failure;
-use crate::output::{self, one_line, say};
+use crate::input;
+use crate::output::{self, Made, one_line, say};
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
 
@@ -72,7 +73,9 @@ fn time(text: &str) -> Result<f64, String> {
 fn quantity(text: &str, dimension: Dimension) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(dimension.from_bare(number)),
-        _ => dimension.parse(text),
+        _ => dimension
+            .parse(text)
+            .map_err(|problem| format!("{problem}; expected {} such as \"{}\"", dimension.name(), dimension.example())),
     }
 }
 
@@ -83,6 +86,8 @@ fn quantity(text: &str, dimension: Dimension) -> Result<f64, String> {
 /// See [`Failure`].
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = plan(arguments)?;
+    // A folder in which nothing is written is removed in the end.
+    let _made = arguments.out.as_deref().map(output::make_folder).transpose()?;
     let folders = folders(arguments, &plan)?;
     let signals = Signals::listen().map_err(|error| Failure::Run(cause(&error)))?;
     let is_stopped = || signals.received().is_some();
@@ -94,8 +99,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut is_written = true;
     for measured in &measured {
         failures.extend(measured.problems());
-        let folder = folders.iter().find(|(case, _)| *case == measured.case);
-        if let Some(Err(error)) = folder.map(|(_, folder)| measured.write(folder)) {
+        let folder = folders.iter().find(|(case, ..)| *case == measured.case);
+        if let Some(Err(error)) = folder.map(|(_, folder, _)| measured.write(folder)) {
             failures.push(error.to_string());
             is_written = false;
         }
@@ -103,8 +108,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Err(failure) = print(arguments, &measured, is_written) {
         failures.push(failure.to_string());
     }
-    // A folder in which nothing was written is no result.
-    folders.iter().for_each(|(_, folder)| drop(fs::remove_dir(folder)));
     match (signals.received(), failures.is_empty()) {
         (Some(signal), _) => Err(Failure::Interrupted { signal }),
         (None, true) => Ok(()),
@@ -150,7 +153,7 @@ fn measure(plan: &Plan, measured: &mut [Measured<'_>], is_stopped: &(dyn Fn() ->
 fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     if let Some(path) = &arguments.plan {
         let name = path.display().to_string();
-        let text = fs::read_to_string(path).map_err(|error| Failure::Input(format!("{name}: {}", cause(&error))))?;
+        let text = input::read_text(path).map_err(Failure::Input)?;
         return Plan::parse(&text, &name).map_err(Failure::Input);
     }
     let wrong = |wrong: Wrong| {
@@ -175,18 +178,18 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
 }
 
 /// The folder of each case, made, so that nothing is measured that can't be written.
-fn folders<'a>(arguments: &Arguments, plan: &'a Plan) -> Result<Vec<(&'a Case, PathBuf)>, Failure> {
+fn folders<'a>(arguments: &Arguments, plan: &'a Plan) -> Result<Vec<(&'a Case, PathBuf, Made)>, Failure> {
     let Some(out) = &arguments.out else { return Ok(Vec::new()) };
     let mut folders = Vec::new();
     for case in &plan.cases {
         let folder = if arguments.plan.is_some() { out.join(case.folder()) } else { out.clone() };
         let wrong = |problem: String| Failure::Input(format!("{}: {problem}", folder.display()));
         let system = |error: std::io::Error| wrong(format!("can't write results there: {}", cause(&error)));
-        fs::create_dir_all(&folder).map_err(system)?;
+        let made = output::make_folder(&folder)?;
         let attempt = folder.join(format!(".hopcast.{}.part", std::process::id()));
         fs::File::create(&attempt).and_then(|_| fs::remove_file(&attempt)).map_err(system)?;
         prepare_folder(&folder, |_| false).map_err(|error| Failure::Input(error.to_string()))?;
-        folders.push((case, folder));
+        folders.push((case, folder, made));
     }
     Ok(folders)
 }

@@ -135,7 +135,7 @@ impl Input {
         }
         if metadata.is_file() && metadata.len() < PACKET_LEN as u64 {
             let problem =
-                format!("it is no MPEG transport stream: {} octets, a packet has {PACKET_LEN}", metadata.len());
+                format!("it is no MPEG transport stream: {} bytes, a packet has {PACKET_LEN}", metadata.len());
             return Err(io::Error::other(problem));
         }
         Ok(Self { is_file: metadata.is_file(), file, name, is_fresh: true })
@@ -153,7 +153,7 @@ impl Input {
         if std::mem::take(&mut self.is_fresh) && count > 0 && buffer[0] != SYNC {
             let (name, found) = (&self.name, buffer[0]);
             return Err(Failure::Input(format!(
-                "{name} is no MPEG transport stream: octet 0 is {found:#04x}, should be {SYNC:#04x}"
+                "{name} is no MPEG transport stream: byte 0 is {found:#04x}, should be {SYNC:#04x}"
             )));
         }
         Ok(count)

@@ -50,7 +50,7 @@ pub struct Receive {
     feedback: Option<FeedbackChoice>,
     /// Over RTP: the time between two reports, with its unit. Default: with `ccfb` after 16 packets, the end of a frame, or 40 ms; with
     /// `twcc` 50 to 250 ms, so that reports take a twentieth of the rate.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     feedback_interval: Option<String>,
     /// Let media go at the distances of its timestamps instead of at once: fixed:100ms, adaptive, or adaptive:20ms..500ms. It takes the
     /// place of --playout.
@@ -58,7 +58,7 @@ pub struct Receive {
     jitter_buffer: Option<String>,
     /// The viewer's playout buffer, with its unit: how long a missing packet is waited for, and how much media is there before
     /// the display begins, for which hiccups are counted.
-    #[arg(long, value_name = "TIME", default_value = "300ms")]
+    #[arg(long, value_name = "TIME", default_value = "300ms", allow_hyphen_values = true)]
     playout: String,
     /// The network's key, as `hopcast key` makes it: encrypts and authenticates. Both ends need it.
     #[arg(long, value_name = "FILE")]

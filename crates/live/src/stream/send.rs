@@ -64,10 +64,10 @@ pub struct Send {
     #[arg(long, value_enum)]
     feedback: Option<FeedbackChoice>,
     /// Over RTP: the least target rate, with its unit. Default: 150 kb/s.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     min_rate: Option<String>,
     /// Over RTP: the greatest target rate, with its unit; with `none` it is the target rate. Default: 100 Mb/s.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     max_rate: Option<String>,
     /// Over RTP: let queues mark packets instead of dropping them, with `scream` (ECT(1), for L4S) and `nada` (ECT(0)).
     #[arg(long)]
@@ -81,7 +81,7 @@ pub struct Send {
     fec: Option<String>,
     /// How old media may become before it is sent, with its unit: older packets are dropped. Default: 300ms for an input of RTP,
     /// without end for files and pipes.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     patience: Option<String>,
     /// The network's key, as `hopcast key` makes it: encrypts and authenticates. Both ends need it.
     #[arg(long, value_name = "FILE")]

@@ -247,7 +247,7 @@ fn wrong_input_is_named() {
     };
     for (options, wanted) in [
         (&["--offer", &film][..], "--key FILE is missing"),
-        (&["--key", &net.path("nowhere")], "No such file or directory"),
+        (&["--key", &net.path("nowhere")], "there is no such file; `hopcast key"),
         (&["--key", &key, "--offer", &net.path("nowhere.ts")], "nowhere.ts: No such file or directory"),
         (&["--key", &key, "--offer", &notes], "state its rate, as in \"4 Mb/s=FILE\""),
         (&["--key", &key, "--link-rate", "20"], "--link-rate"),

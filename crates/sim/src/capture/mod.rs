@@ -92,7 +92,12 @@ impl Capture {
 
     /// Size of all files so far, in bytes.
     pub(crate) fn size(&self) -> u64 {
-        self.lock().outputs.iter().map(|output| output.writer.sink().written()).sum()
+        self.meter().size()
+    }
+
+    /// Tells the size of the files while they grow.
+    pub fn meter(&self) -> Meter {
+        Meter { files: Arc::clone(&self.files) }
     }
 
     /// The tap that writes these files; for [`crate::run::Simulation::set_tap`].
@@ -120,6 +125,25 @@ impl Capture {
 
     fn lock(&self) -> MutexGuard<'_, Files> {
         self.files.lock().expect("a panic while a frame is written ends the run")
+    }
+}
+
+/// Tells the size of captures while they grow.
+pub struct Meter {
+    files: Arc<Mutex<Files>>,
+}
+
+impl Meter {
+    /// Size of all files so far, in bytes. Once they are complete, it is 0.
+    pub fn size(&self) -> u64 {
+        let files = self.files.lock().expect("a panic while a frame is written ends the run");
+        files.outputs.iter().map(|output| output.writer.sink().written()).sum()
+    }
+}
+
+impl core::fmt::Debug for Meter {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.debug_struct("Meter").field("size", &self.size()).finish()
     }
 }
 

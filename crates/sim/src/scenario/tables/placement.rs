@@ -61,7 +61,11 @@ impl Resolver<'_> {
             Placement::Circle { radius } => mobility::Placement::Circle { radius: radius.0 },
             Placement::Points { at } => {
                 if at.len() != count {
-                    let problem = format!("has {} positions for {count} nodes", at.len());
+                    let nodes = if count == 1 { "1 node".into() } else { format!("{count} nodes") };
+                    let problem = match at.len() {
+                        1 => format!("has 1 position for {nodes}"),
+                        positions => format!("has {positions} positions for {nodes}"),
+                    };
                     self.report(&["nodes", index, "placement", "at"], problem, format!("{count} positions"));
                 }
                 mobility::Placement::Points(at.iter().map(|[x, y]| [x.0, y.0]).collect())
