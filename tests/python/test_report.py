@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, measurements: Path) -> Path
                 for name, case in experiment.cases(QUICK).items()
             }
     study.write(folder)
-    film.demonstrate(folder / "film")
+    film.demonstrate(folder)
     return folder
 
 
@@ -71,7 +71,7 @@ def test_the_page_is_well_formed(page: str) -> None:
 def test_every_experiment_and_the_film_are_there(page: str) -> None:
     assert all(f'<section id="{name}">' in page for name in (*EXPERIMENTS, "film", "provenance"))
     assert hopcast.__version__ in page
-    assert film.scenario().sha256 in page
+    assert all(film.scenario(radio).sha256 in page for radio in film.RADIOS)
     assert "`" not in page
     assert "<code>use_mac_</code>" in page
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL).lower().split()

@@ -105,13 +105,15 @@ def command(
 def _prepared(out: str | None, *, film: bool) -> Iterator[None]:
     """Return the output folder, if there is one, and the folder of the demonstration, if it is to run."""
     from hopcast.output import alone, prepared
+    from hopcast.report.film import FOLDERS
 
     with ExitStack() as folders:
         if out is not None:
             folders.enter_context(prepared(out, ("rows.json", "rows.parquet", "report.html", "runs.sqlite")))
             folders.enter_context(alone(out))
             if film:
-                folders.enter_context(prepared(os.path.join(out, "film"), ("run.json",)))
+                for folder in FOLDERS.values():
+                    folders.enter_context(prepared(os.path.join(out, folder), ("run.json",)))
         yield
 
 
@@ -160,7 +162,7 @@ def _write(
 
     with INTERRUPTION.breaks_off():
         if demonstrate:
-            film.demonstrate(os.path.join(out, "film"))
+            film.demonstrate(out)
         write_report(out, experiments, None if drawing is None else drawing.ahead)
 
 

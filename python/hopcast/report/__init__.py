@@ -33,6 +33,7 @@ from hopcast.report.documents import (
     load_series,
     load_study,
 )
+from hopcast.report.film import FOLDERS
 from hopcast.sweep.result import NAME as SWEEP
 from hopcast.sweep.result import NoSweep, open_sweep
 
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FILM = "film"
-"""Folder of the demonstration, next to the rows of a study."""
 FORMS = {
     ("quick", True): "in the quick form: less data and fewer seeds than the papers had",
     ("full", True): "with the papers' amounts of data",
@@ -100,7 +99,10 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = (),
         return str(path)
     study, run = _load(load_study, root / "rows.json"), _load(load_run, root / "run.json")
     # Beside a run alone, or a study of one's own, a folder of that name is the user's.
-    film = _load(load_film, root / FILM / "run.json") if study is not None and _is_hopcasts(study) else None
+    films: dict[str, dict[str, Any]] = {}
+    if study is not None and _is_hopcasts(study):
+        loaded = {radio: _load(load_film, root / folder / "run.json") for radio, folder in FOLDERS.items()}
+        films = {radio: document for radio, document in loaded.items() if document is not None}
     if study is None and run is None:
         raise NothingToReport(
             f"{root}: there is neither run.json nor rows.json nor sweep.json; `hopcast run --out`, "
@@ -112,8 +114,8 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = (),
         body += _study_head(study, found)
     else:
         body += ["<h1>hopcast: a run</h1>"]
-    if film is not None:
-        body += _film(root / FILM, film)
+    if films:
+        body += _films(root, films)
     if run is not None:
         body += _run(root, run)
     if study is not None:
@@ -121,7 +123,7 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = (),
         body += _sensitivity(unsaid, {experiment.id for experiment, _ in found})
         body += _experiments(AMOUNTS[study["amount"]], study["verdicts"], found, ahead)
         body += register.section(registers(), {experiment.id: rows for experiment, rows in found})
-    body += _provenance(study, [document for document in (film, run) if document is not None])
+    body += _provenance(study, [document for document in (*films.values(), run) if document is not None])
     with prepared(root, (path.name,)):
         write_text(path, html.page("hopcast report", body))
     return str(path)
@@ -367,21 +369,33 @@ def _by_experiment(study: dict[str, Any], known: Mapping[str, Experiment]) -> Fo
 # --- runs ----------------------------------------------------------------------------------------------------------
 
 
-def _film(folder: Path, document: dict[str, Any]) -> list[str]:
-    flows = {flow["name"]: flow for flow in document["flows"]}
-    film, download = flows["film"], flows["download"]
-    return [
+def _films(root: Path, documents: Mapping[str, dict[str, Any]]) -> list[str]:
+    """The demonstration, radio by radio."""
+    body = [
         '<section id="film">',
-        "<h2>A film and a download over 802.11a</h2>",
+        f"<h2>A film and a download over {' and over '.join(documents)}</h2>",
         "<p>A box streams the MPEG-4 frames of <em>Big Buck Bunny</em> (© Blender Foundation, CC BY 3.0) to a screen 8 m away, "
-        "over UDP; from 20 to 40 s it also sends as much as TCP can to a laptop 6 m away, over the same card, which queues 50 "
-        f"packets. The download carries {download['goodput_bps'] / 1e6:.1f} Mb/s. The film loses "
-        f"{100 * film['loss_ratio']:.2f} % of its packets, and a packet takes {1e3 * film['delay_mean_s']:.2f} ms on average, "
-        f"{1e3 * film['delay_p99_s']:.2f} ms at the 99th percentile.</p>",
-        tables.flow_table(document),
-        *_grid(_series_figures(folder, "film-")),
-        "</section>",
+        "over UDP. From 20 to 40 s it also sends as much as TCP can to a laptop 6 m away, over the same card.</p>",
     ]
+    for radio, document in documents.items():
+        flows = {flow["name"]: flow for flow in document["flows"]}
+        film, download = flows["film"], flows["download"]
+        body += [
+            f"<h3>{radio}</h3>",
+            f"<p>{_CARDS[radio]} The download carries {download['goodput_bps'] / 1e6:.1f} Mb/s. The film loses "
+            f"{100 * film['loss_ratio']:.2f} % of its packets, and a packet takes {1e3 * film['delay_mean_s']:.2f} ms on "
+            f"average, {1e3 * film['delay_p99_s']:.2f} ms at the 99th percentile.</p>",
+            tables.flow_table(document),
+            *_grid(_series_figures(root / FOLDERS[radio], f"{FOLDERS[radio].replace('.', '-')}-")),
+        ]
+    return [*body, "</section>"]
+
+
+_CARDS = {
+    "802.11a": "54 Mb/s, and a queue of 50 packets.",
+    "802.11ax": "80 MHz, two streams, Minstrel-HT, A-MPDUs, and a queue of 512 packets.",
+}
+"""What a reader has to know of the radios."""
 
 
 def _run(folder: Path, document: dict[str, Any]) -> list[str]:

@@ -1,22 +1,40 @@
-"""The demonstration: a video stream and a download from one box, over 802.11a."""
+"""The demonstration: a video stream and a download from one box, over radios of two generations."""
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from hopcast.results import run
 from hopcast.scenario import Scenario
 
+if TYPE_CHECKING:
+    from hopcast.types import Radio
+
 SEED = 1
+RADIOS: dict[str, Radio] = {
+    "802.11a": {"standard": "802.11a", "data_rate": "54 Mb/s", "rts_threshold": "off", "queue": {"packets": 50}},
+    "802.11ax": {
+        "standard": "802.11ax",
+        "band": "5 GHz",
+        "channel": {"number": 36, "width": "80 MHz"},
+        "spatial_streams": 2,
+        "data_rate": "minstrel-ht",
+        "rts_threshold": "off",
+    },
+}
+"""Cards of 2003 and of today, the latter with the queues and the rate control of Linux."""
+FOLDERS = {"802.11a": "film", "802.11ax": "film-802.11ax"}
+"""Where the results of each are, next to the rows of a study."""
 
 
-def scenario() -> Scenario:
-    """The scenario of `examples/film.toml`, in Python."""
+def scenario(radio: str = "802.11a") -> Scenario:
+    """The scenario of `examples/film.toml`, over one of `RADIOS`."""
     return Scenario(
-        name="a film and a download",
+        name=f"a film and a download over {radio}",
         duration="60 s",
         seed=SEED,
-        radio={"standard": "802.11a", "data_rate": "54 Mb/s", "rts_threshold": "off", "queue": {"packets": 50}},
+        radio=RADIOS[radio],
         nodes=[
             {"name": "box", "placement": {"shape": "points", "at": [["0 m", "0 m"]]}},
             {"name": "screen", "placement": {"shape": "points", "at": [["8 m", "0 m"]]}},
@@ -43,6 +61,7 @@ def scenario() -> Scenario:
     )
 
 
-def demonstrate(folder: str | os.PathLike[str]) -> None:
-    """Run the demonstration, and write its results to the folder."""
-    run(scenario(), out=folder)
+def demonstrate(root: str | os.PathLike[str]) -> None:
+    """Run the demonstration, and write its results to `FOLDERS` below `root`."""
+    for radio, folder in FOLDERS.items():
+        run(scenario(radio), out=os.path.join(root, folder))
