@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import hopcast_papers
+from conftest import ROOT
 from hopcast.cli.tables import print_register
 from hopcast.lab.register import Change, Register, RegisterError
 from hopcast.lab.rows import Row, Sample
@@ -165,3 +166,17 @@ def test_the_terminal_and_the_report_show_the_register(capsys: pytest.CaptureFix
     assert "as the paper has it" in page
     assert "No line has been changed" not in page
     assert section([REGISTER], {"HIDDEN": []}) == []
+
+
+def test_the_page_of_verdicts_has_the_sentences_and_lines_of_the_register_and_the_readme_its_tally() -> None:
+    page = (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
+    told = {cells[0]: cells for cells in lines if len(cells) == 6 and cells[0] in REGISTER}
+    # Real hosts and measurements of others are no part of `all` on every machine.
+    expected = [key for key, said in REGISTER.items() if said.experiment not in ("A6", "M6", "R1", "R2")]
+    assert list(told) == expected
+    assert {key: cells[3] for key, cells in told.items()} == {key: REGISTER[key].line() for key in expected}
+    verdicts = Counter(cells[5] for cells in told.values())
+    tally = f"{verdicts['holds']} of {len(told)} hold"
+    assert f"Sentences of the papers: {tally} " in page
+    assert f"Sentences of the papers: {tally} " in (ROOT / "README.md").read_text(encoding="utf-8")

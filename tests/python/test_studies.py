@@ -744,7 +744,7 @@ def test_a_delay_increases_progressively_if_each_hop_makes_the_source_pause_long
     def set_pauses(case: str, document: dict[str, Any]) -> None:
         pause = {"1 hop": 1.0, "2 hops": 2.0, "3 hops": 3.0, "4 hops": four}.get(case, 1.0)
         document["flows"][0] |= {"jitter_max_s": 1.0, "jitter_mean_s": pause / 10.0}
-        document["source"] = {"pause_s": pause, "burst": 2.0}
+        document["source"] = document.get("source", {}) | {"pause_s": pause, "burst": 2.0}
 
     measured = changed(made_up(EXPERIMENTS["A5"], False), set_pauses)
     claims = claims_of("A5", measured)

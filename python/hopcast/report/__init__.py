@@ -67,7 +67,8 @@ class Ahead:
         """Make the section of an experiment. One that can't be made is left to `write_report`, which says why."""
         if not rows:
             return
-        with suppress(NothingToReport):
+        # A study's functions may also end the program.
+        with suppress(Exception, SystemExit):
             lines = _experiment(experiment, rows, experiment_verdict(rows), self._amount)
             self._made[experiment.id] = list(rows), lines
 
