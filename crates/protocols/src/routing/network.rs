@@ -17,8 +17,8 @@ use crate::time::{Duration, Instant};
 
 /// Time from a node to its neighbour.
 pub(super) const HOP: Duration = Duration::from_millis(1);
-/// Time to live of packets with data.
-const TTL: u8 = 64;
+/// Time to live of packets with data: the most hops of one.
+pub(super) const TTL: u8 = 64;
 /// Protocol number of the data: UDP.
 const DATA: u8 = 17;
 

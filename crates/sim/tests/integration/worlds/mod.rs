@@ -35,7 +35,6 @@ const KNOWN: u32 = 100;
 /// The same worlds each time, or as many others as `HOPCAST_WORLDS` asks for, all drawn around the key or word of `HOPCAST_WORLDS_WITH`
 /// if that is given: those may still find a defect.
 #[test]
-#[ignore = "slow"]
 fn worlds_keep_every_promise() {
     let config = |cases| ProptestConfig { max_shrink_iters: 20_000, ..ProptestConfig::with_cases(cases) };
     match std::env::var("HOPCAST_WORLDS") {

@@ -14,7 +14,7 @@ use hopcast_wire::dsr::{DsrOption, Packet as View};
 
 use super::table::has_duplicates;
 use super::{Acknowledgement, Cache, Config, Dsr, Lifetime, MaxLife, Rules};
-use crate::routing::network::{Fate, Network, address};
+use crate::routing::network::{Fate, Network, TTL, address};
 use crate::routing::{Arrival, Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict};
 use crate::time::{Duration, Instant};
 

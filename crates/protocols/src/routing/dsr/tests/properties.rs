@@ -81,11 +81,13 @@ proptest! {
                 Change::Send(a, b) => packets.push((b, network.send(a, b))),
             }
         }
-        network.run_for(Duration::from_secs(400));
+        // Under ns-2's rules what fails waits for a route up to the timeout, as often as it may be salvaged, and so does the error about it.
+        let Config { max_salvage_count, send_buffer_timeout, .. } = config;
+        network.run_for(send_buffer_timeout * (2 * (u64::from(max_salvage_count) + 1)));
         for (to, number) in packets {
             if let Fate::Arrived(path) = network.fate(number) {
                 prop_assert_eq!(path.last(), Some(&to));
-                prop_assert!(path.len() <= 64);
+                prop_assert!(path.len() - 1 <= TTL.into(), "{} hops", path.len() - 1);
             }
         }
         let timer = network.nodes.iter().find_map(Routing::poll_timeout);
