@@ -69,7 +69,7 @@ def series(table: polars.DataFrame, what: str) -> Figure:
         if any(value is not None for value in values):
             drawn.append(Curve(str(name), rows["time_s"].to_list(), values, colour))
     if what == "queue" and len(drawn) > MOST_NODES:
-        label += f" (the {MOST_NODES} longest of {len(drawn)})"
+        label = f"queue, packets ({MOST_NODES} longest of {len(drawn)})"
         drawn = _longest(drawn)
     replications = table["seed"].n_unique()
     x = "time, s" if replications == 1 else f"time, s (the first of {replications} replications)"

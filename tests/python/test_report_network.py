@@ -159,7 +159,7 @@ def test_the_queues_of_many_nodes_are_those_of_the_six_longest(folder: Path) -> 
     sixth = peaks["queue_packets"][5]
     assert len(drawn) == 6
     assert drawn >= set(peaks.filter(pl.col("queue_packets") > sixth)["node"])
-    assert figure.axes[0].get_ylabel().startswith("interface queue, packets (the 6 longest of ")
+    assert figure.axes[0].get_ylabel().startswith("queue, packets (6 longest of ")
 
 
 def test_a_study_of_users_speaks_of_no_paper(hopcast: Hopcast, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from hopcast import tables
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
 from hopcast.lab.experiment import AMOUNTS, Amount, Cells, Experiment, Parameter, Table
-from hopcast.lab.installed import experiments, registers
+from hopcast.lab.installed import experiments, papers, registers
 from hopcast.lab.raised import listed, told
 from hopcast.lab.rows import RANK, Row
 from hopcast.lab.sensitivity import Sensitivity
@@ -177,6 +177,7 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
         f"<h1>hopcast: {'results compared with the papers' if _is_hopcasts(study) else 'a study'}</h1>",
         f'<p class="lead">Every number below was simulated for this page, {FORMS[amount, _is_hopcasts(study)]}.</p>',
         *([] if all(row.verdict == "measured" for _, rows in found for row in rows) else _verdicts()),
+        *_papers(found),
         *(tables.table(head, lines, numbers=(3, 4, 5, 6)) for _ in lines[:1]),
         *(
             f"<p>{escape(sentence)}</p>"
@@ -185,6 +186,16 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
         ),
         *(f"<p>{escape(name)} was skipped: {escape(reason)}.</p>" for name, reason in study.get("skipped", {}).items()),
     ]
+
+
+def _papers(found: Found) -> list[str]:
+    """The papers whose experiments were run, in full."""
+    installed = experiments()
+    letters = {experiment.id[0] for experiment, _ in found if experiment.id in installed}
+    lines = [
+        [letter, escape(paper), escape(tested)] for letter, (paper, tested) in papers().items() if letter in letters
+    ]
+    return [tables.table(["", "paper", "its experiment"], lines)] if lines else []
 
 
 def _verdicts() -> list[str]:
