@@ -324,6 +324,78 @@ def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group], y: str) ->
     return entries
 
 
+@dataclass(frozen=True)
+class Place:
+    """A node of a network: its name, its position in metres (`None` without a place), and its marker."""
+
+    label: str
+    position: tuple[float, float] | None
+    marker: str = "o"
+    is_hollow: bool = False
+
+
+@dataclass(frozen=True)
+class Way:
+    """A flow from one node of a network to another; `colour` is an index of the colours."""
+
+    label: str
+    source: str
+    target: str
+    colour: int
+
+
+MOST_NAMES = 60
+"""Nodes whose names fit into a drawing of a network."""
+
+
+def floor(places: Sequence[Place], ways: Sequence[Way], wires: Sequence[tuple[str, str]] = ()) -> Figure:
+    """Draw a network to scale: its nodes, its flows as arrows, its wires as dotted lines. Nodes without a place stand in a row
+    above the others.
+    """
+    spots = _spots(places)
+    with _axes() as (figure, axes):
+        figure.set_size_inches(WIDTH, 4.2)
+        for one, other in wires:
+            (x, y), (to_x, to_y) = spots[one], spots[other]
+            axes.plot([x, to_x], [y, to_y], color=INK, linestyle=":", linewidth=1.2, zorder=1)
+        entries: list[Entry] = []
+        for way in ways:
+            colour = COLOURS[way.colour % len(COLOURS)]
+            look: Any = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.4, "shrinkA": 5, "shrinkB": 5}
+            bend = f"arc3,rad={0.06 * (1 + way.colour):g}"
+            axes.annotate(
+                "", spots[way.target], spots[way.source], arrowprops=look | {"connectionstyle": bend}, zorder=2
+            )
+            entries += [(line, way.label) for line in axes.plot([], [], color=colour)]
+        for place in places:
+            x, y = spots[place.label]
+            fill = "none" if place.is_hollow else INK
+            axes.plot([x], [y], marker=place.marker, color=INK, markerfacecolor=fill, linestyle="", zorder=3)
+            if len(places) <= MOST_NAMES:
+                with matplotlib.rc_context(LITERAL):
+                    axes.annotate(place.label, (x, y), (4, 4), textcoords="offset points", fontsize=8.0)
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.margins(0.12)
+        axes.set_xlabel("x, m")
+        axes.set_ylabel("y, m")
+        if entries:
+            handles, labels = zip(*entries, strict=True)
+            with matplotlib.rc_context(LITERAL):
+                figure.legend(handles, labels, loc="outside upper center", ncols=legend_columns(labels))
+        return figure
+
+
+def _spots(places: Sequence[Place]) -> dict[str, tuple[float, float]]:
+    """Where each node is drawn."""
+    known = [place.position for place in places if place.position is not None] or [(0.0, 0.0)]
+    (left, right), (bottom, top) = ((min(values), max(values)) for values in zip(*known, strict=True))
+    extent = max(right - left, top - bottom) or 10.0
+    lost = [place.label for place in places if place.position is None]
+    step = extent / max(len(lost), 1)
+    row = {label: (left + (index + 0.5) * step, top + 0.25 * extent) for index, label in enumerate(lost)}
+    return {place.label: place.position or row[place.label] for place in places}
+
+
 def svg(figure: Figure, prefix: str = "") -> str:
     """Return the figure as an SVG element for a page, in the page's text colour; the bytes are the same each time.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hopcast.figures import Curve, Group, bars, curves
@@ -23,6 +24,8 @@ SERIES = {
     "queue": ("interface queue, packets", 1.0),
 }
 """Label and conversion factor for each series of flows and nodes."""
+MOST_NODES = 6
+"""Nodes whose queues are drawn: the number of colours."""
 
 
 def plot(result: Result, what: str) -> Figure:
@@ -51,7 +54,7 @@ def delay(document: dict[str, Any]) -> Figure:
 
 def series(table: polars.DataFrame, what: str) -> Figure:
     """Draw one quantity of each flow or node over time, in the first replication. Flows and nodes without it are left
-    out.
+    out. Of more than six nodes, the six with the longest queues are drawn.
     """
     label, factor = SERIES[what]
     if table.is_empty():
@@ -65,9 +68,19 @@ def series(table: polars.DataFrame, what: str) -> Figure:
         values = [None if value is None else value * factor for value in rows[column].to_list()]
         if any(value is not None for value in values):
             drawn.append(Curve(str(name), rows["time_s"].to_list(), values, colour))
+    if what == "queue" and len(drawn) > MOST_NODES:
+        label = f"queue, packets ({MOST_NODES} longest of {len(drawn)})"
+        drawn = _longest(drawn)
     replications = table["seed"].n_unique()
     x = "time, s" if replications == 1 else f"time, s (the first of {replications} replications)"
     return curves(drawn, x=x, y=label)
+
+
+def _longest(drawn: list[Curve]) -> list[Curve]:
+    """The curves with the largest values, in their order, each with the colour of its place."""
+    by_peak = sorted(drawn, key=lambda curve: max(value for value in curve.values if value is not None), reverse=True)
+    kept = {curve.label for curve in by_peak[:MOST_NODES]}
+    return [replace(curve, colour=place) for place, curve in enumerate(one for one in drawn if one.label in kept)]
 
 
 def columns(table: polars.DataFrame) -> dict[str, str]:

@@ -41,7 +41,7 @@ def run(
     """Simulate a scenario `replications` times with the seeds `seed`, `seed` + 1, …, on `threads` in parallel.
 
     With `out`, hopcast also writes results to that folder: `run.json`, `flows.parquet`, `nodes.parquet`,
-    `series.parquet`, with `cloud` in the scenario `streams.parquet`, with `pcap` a capture for each node or those
+    `series.parquet`, `layout.json` (names and places of the nodes, for drawings), with `cloud` in the scenario `streams.parquet`, with `pcap` a capture for each node or those
     that a `Captures` asks for, and with `record` a recording for each seed (`open_recording`). It replaces those of an earlier run, removes the earlier run's other captures and recordings,
     and leaves other files alone. The result depends on none of `threads`, `out`, `pcap` and `record`.
     Raises `OutputError` before anything runs if `out` can't be written, `RunError` if a run fails, and `Interrupted`

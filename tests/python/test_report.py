@@ -18,13 +18,13 @@ import pytest
 from hypothesis import given, strategies
 
 import hopcast
-from conftest import Hopcast
+from conftest import ROOT, Hopcast
 from hopcast.lab import Study
 from hopcast.lab.rows import Sample, claim
 from hopcast.report import NothingToReport, film, write_report
 from hopcast.report.documents import WrongDocument, load_run
 from hopcast.tables import FLOW_COLUMNS, flow_table
-from hopcast_papers import EXPERIMENTS
+from hopcast_papers import EXPERIMENTS, PAPERS
 from test_studies import QUICK, made_up
 
 
@@ -311,3 +311,11 @@ class Checker(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag not in self.EMPTY:
             assert self.open.pop() == tag
+
+
+def test_the_report_names_each_paper_in_full_as_the_readme_does(page: str) -> None:
+    readme = re.sub(r"\*", "", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert sorted(PAPERS) == ["A", "H", "M", "P", "W"]
+    for letter, (paper, tested) in PAPERS.items():
+        assert f"| {letter} | {paper} |" in readme
+        assert f"<td>{letter}</td><td>{paper}</td><td>{tested}</td>" in page

@@ -20,7 +20,7 @@ import hopcast as package
 from conftest import APART, ROOT, TOML, Hopcast, command
 from hopcast.output import alone
 
-RUN_FILES = ["flows.parquet", "nodes.parquet", "run.json", "series.parquet"]
+RUN_FILES = ["flows.parquet", "layout.json", "nodes.parquet", "run.json", "series.parquet"]
 
 
 def names(folder: Path) -> list[str]:
@@ -61,7 +61,7 @@ def test_a_capture_that_cannot_be_written_keeps_what_had_finished(hopcast: Hopca
     done = hopcast(*arguments, "--set", "duration=600 ms", preexec_fn=limit(largest * 3 // 2))
     assert done.returncode == 1
     assert ".pcapng: can't be written: File too large" in done.stderr
-    assert len(names(out)) == 7, "the results of the earlier run are still whole"
+    assert len(names(out)) == 8, "the results of the earlier run are still whole"
     assert not [name for name in names(out) if name.startswith(".")]
 
 
@@ -288,7 +288,7 @@ def test_a_scenario_that_cannot_run_leaves_no_folder(hopcast: Hopcast, file: Pat
 def test_a_second_run_replaces_the_first_and_nothing_else(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert hopcast("run", file, "--out", out, "--pcap", "--replications", 2).returncode == 0
-    assert len(names(out)) == 10
+    assert len(names(out)) == 11
     for name in ("notes.txt", "mine.pcapng", "n0.seed-99.pcapng"):
         (out / name).write_text("mine")
     (out / "copy.pcapng").write_bytes((out / "n0.seed-7.pcapng").read_bytes())

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hopcast_sim::capture::{Names, Selection};
 use hopcast_sim::execute::{self, Control, ExecuteError, Job, Outcome, execute};
 use hopcast_sim::record::remove_others;
-use hopcast_sim::results::{OutputError, RunResult, prepare_folder, write_tables};
+use hopcast_sim::results::{OutputError, RunResult, prepare_folder, write_layout, write_tables};
 use hopcast_sim::scenario::Scenario;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -89,7 +89,8 @@ pub(crate) fn run(
     let written = out.as_deref().map_or(Ok(()), |folder| {
         let seeds: Vec<u64> = finished.iter().map(|result| result.provenance.seed).collect();
         let recorded = if record { &seeds[..] } else { &[] };
-        py.detach(|| write(folder, &finished, &names(scenario, selection, &seeds, wanted), recorded))
+        let of = &scenario.loaded.scenario;
+        py.detach(|| write(folder, of, &finished, &names(scenario, selection, &seeds, wanted), recorded))
     });
     let finished: Vec<_> = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
     // A signal since the last tick would reach the interpreter when the results are on their way to it, and lose them.
@@ -162,11 +163,16 @@ fn names<'a>(scenario: &'a PyScenario, selection: Option<&'a Selection>, seeds: 
 
 /// Writes the tables, then removes the captures and recordings of an earlier run; recordings of the seeds in `recorded` stay. Where
 /// nothing finished, an earlier run stays as it is.
-fn write(folder: &Path, finished: &[RunResult], captures: &Names<'_>, recorded: &[u64]) -> Result<(), OutputError> {
-    if finished.is_empty() {
-        return Ok(());
-    }
+fn write(
+    folder: &Path,
+    scenario: &Scenario,
+    finished: &[RunResult],
+    captures: &Names<'_>,
+    recorded: &[u64],
+) -> Result<(), OutputError> {
+    let Some(first) = finished.first() else { return Ok(()) };
     write_tables(folder, finished)?;
+    write_layout(folder, scenario, first.provenance.seed)?;
     captures.remove_others(folder)?;
     remove_others(folder, recorded)
 }

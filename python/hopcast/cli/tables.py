@@ -119,6 +119,10 @@ def print_rows(rows: list[Row]) -> None:
     """
     lines: list[list[str | Text]] = []
     compared = {row.experiment for row in rows if row.verdict != "measured"}
+    if not compared:
+        measured: list[list[str | Text]] = [[row.experiment, row.case, row.metric, row.measured_text()] for row in rows]
+        _print(("id", "case", "metric", "measured"), measured, numbers=(3,))
+        return
     for row in rows:
         if row.verdict != "measured" or row.experiment not in compared:
             verdict = Text(row.verdict, style=VERDICT_STYLES[row.verdict])

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import Literal
 
@@ -42,6 +42,8 @@ class Collection:
     """Parameters that the papers do not state, which `hopcast study sensitivity` varies."""
     register: Register | None = None
     """The sentences that the studies judge."""
+    papers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """By the letter of its experiments: a paper with authors, title and year, and what it tested."""
 
 
 class CollectionError(HopcastError):
@@ -89,6 +91,11 @@ def unsaid() -> list[Unsaid]:
 def registers() -> list[Register]:
     """The registers of all installed packages. Raises `CollectionError`."""
     return [collection.register for collection in collections() if collection.register is not None]
+
+
+def papers() -> dict[str, tuple[str, str]]:
+    """The papers of all installed packages, by letter, each with what it tested. Raises `CollectionError`."""
+    return {letter: paper for collection in collections() for letter, paper in collection.papers.items()}
 
 
 def find(name: str) -> list[Experiment]:

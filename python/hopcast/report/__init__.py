@@ -17,13 +17,13 @@ from hopcast import tables
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
 from hopcast.lab.experiment import AMOUNTS, Amount, Cells, Experiment, Parameter, Table
-from hopcast.lab.installed import experiments, registers
+from hopcast.lab.installed import experiments, papers, registers
 from hopcast.lab.raised import listed, told
 from hopcast.lab.rows import RANK, Row, experiment_verdict
 from hopcast.lab.sensitivity import Sensitivity
 from hopcast.lab.tally import Tally
 from hopcast.output import prepared, write_bytes, write_text
-from hopcast.report import conversations, html, register, sweeps
+from hopcast.report import conversations, html, network, register, sweeps
 from hopcast.report.documents import (
     NoDocument,
     WrongDocument,
@@ -104,6 +104,10 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = (),
     if study is not None and _is_hopcasts(study):
         loaded = {radio: _load(load_film, root / folder / "run.json") for radio, folder in FOLDERS.items()}
         films = {radio: document for radio, document in loaded.items() if document is not None}
+    try:
+        layout = None if run is None else network.load(root)
+    except WrongDocument as error:
+        raise NothingToReport(str(error)) from None
     if study is None and run is None:
         raise NothingToReport(
             f"{root}: there is neither run.json nor rows.json nor sweep.json; `hopcast run --out`, "
@@ -114,11 +118,12 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = (),
     if study is not None:
         body += _study_head(study, found)
     else:
-        body += ["<h1>hopcast: a run</h1>"]
+        body += [f"<h1>hopcast: {escape(network.name(layout))}</h1>"]
     if films:
         body += _films(root, films)
     if run is not None:
         body += _run(root, run)
+        body += network.section(run, layout)
     if study is not None:
         unsaid = [Sensitivity(**fields) for fields in study.get("sensitivity", ())]
         body += _sensitivity(unsaid, {experiment.id for experiment, _ in found})
@@ -197,10 +202,8 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
     return [
         f"<h1>hopcast: {'results compared with the papers' if _is_hopcasts(study) else 'a study'}</h1>",
         f'<p class="lead">Every number below was simulated for this page, {FORMS[amount, _is_hopcasts(study)]}.</p>',
-        "<p>A measured value agrees with the paper's <em>value</em> (<em>within</em>) within a factor of 1.5. A "
-        "percentage agrees within 5 points if the paper's is 10 % or more, otherwise within a factor of 1.5 or one point. A <em>claim</em> is a sentence of the paper that the experiment tests; it <em>holds</em> if its "
-        "inequality does. A cell is <em>inconclusive</em> if the 95 % confidence interval crosses the threshold. An experiment's "
-        "verdict is that of its median cell.</p>",
+        *([] if all(row.verdict == "measured" for _, rows in found for row in rows) else _verdicts()),
+        *_papers(found),
         *(tables.table(head, lines, numbers=(3, 4, 5, 6)) for _ in lines[:1]),
         *(
             f"<p>{escape(sentence)}</p>"
@@ -208,6 +211,26 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
             if len(found) > 1
         ),
         *(f"<p>{escape(name)} was skipped: {escape(reason)}.</p>" for name, reason in study.get("skipped", {}).items()),
+    ]
+
+
+def _papers(found: Found) -> list[str]:
+    """The papers whose experiments were run, in full."""
+    installed = experiments()
+    letters = {experiment.id[0] for experiment, _ in found if experiment.id in installed}
+    lines = [
+        [letter, escape(paper), escape(tested)] for letter, (paper, tested) in papers().items() if letter in letters
+    ]
+    return [tables.table(["", "paper", "its experiment"], lines)] if lines else []
+
+
+def _verdicts() -> list[str]:
+    """What the verdicts mean: a study that only measures has none."""
+    return [
+        "<p>A measured value agrees with the paper's <em>value</em> (<em>within</em>) within a factor of 1.5. A "
+        "percentage agrees within 5 points if the paper's is 10 % or more, otherwise within a factor of 1.5 or one point. A <em>claim</em> is a sentence of the paper that the experiment tests; it <em>holds</em> if its "
+        "inequality does. A cell is <em>inconclusive</em> if the 95 % confidence interval crosses the threshold. An experiment's "
+        "verdict is that of its median cell.</p>"
     ]
 
 
@@ -283,8 +306,7 @@ def _experiment(experiment: Experiment, rows: Sequence[Row], verdict: str, amoun
         *_grid(drawn),
         *(["<ul>", *notes, "</ul>"] if notes else []),
         *cells,
-        *_row_table([row for row in rows if _said(row)]),
-        *_folded("Measured, without a number in the paper", [row for row in rows if not _said(row)]),
+        *(_compared(rows) if any(map(_said, rows)) else _measured_table(rows)),
         "<details><summary>Parameters and their sources</summary>",
         tables.table(["parameter", "value", "source"], parameters),
         "</details>",
@@ -346,6 +368,28 @@ def _row_table(rows: Sequence[Row]) -> list[str]:
     ]
     head = ["case", "metric", "paper", "measured", "compared with the paper", "verdict", "note"]
     return [tables.table(head, lines, numbers=(2, 3, 4), kind="rows")]
+
+
+def _compared(rows: Sequence[Row]) -> list[str]:
+    measured = [row for row in rows if not _said(row)]
+    return [
+        *_row_table([row for row in rows if _said(row)]),
+        *_folded("Measured, without a number in the paper", measured),
+    ]
+
+
+def _measured_table(rows: Sequence[Row]) -> list[str]:
+    """Rows of an experiment that compares nothing."""
+    lines = [
+        [
+            escape(row.case),
+            escape(row.metric),
+            escape(row.measured_text()),
+            f'<span class="note">{html.prose(row.note)}</span>',
+        ]
+        for row in rows
+    ]
+    return [tables.table(["case", "metric", "measured", "note"], lines, numbers=(2,), kind="rows")] if lines else []
 
 
 def _folded(summary: str, rows: Sequence[Row]) -> list[str]:

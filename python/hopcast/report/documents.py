@@ -28,6 +28,10 @@ FILM = {"film": ("loss_ratio", "delay_mean_s", "delay_p99_s"), "download": ("goo
 """Flows of the demonstration, and the text about each."""
 
 
+ROLES = ("ad hoc", "access point", "station", "wired")
+"""What a node may be."""
+
+
 class WrongDocument(HopcastError):
     """A file is not one that hopcast writes."""
 
@@ -128,6 +132,35 @@ def _check_origin(origin: Part, *, seeds: bool) -> None:
     origin.of("scenario_sha256").text()
     for seed in origin.of("seeds").elements() if seeds else ():
         seed.whole()
+
+
+def load_layout(file: Path) -> dict[str, Any]:
+    """Read the layout of a run's network. Raises as `load_run` does."""
+    layout = _read(file)
+    document: dict[str, Any] = layout.value
+    layout.of("name").text()
+    names = set()
+    for node in layout.of("nodes").elements():
+        node.of("name").text()
+        node.of("role").one_of(ROLES)
+        if not isinstance(node.of("moves").value, bool):
+            raise node.of("moves").wrong("true or false")
+        if (place := node.of("position_m")).value is not None:
+            for coordinate in _ends(place):
+                coordinate.number(null=False)
+        names.add(node.value["name"])
+    for wire in layout.of("wires").elements():
+        for end in _ends(wire):
+            end.one_of(names)
+    return document
+
+
+def _ends(pair: Part) -> list[Part]:
+    """The elements of a list of two."""
+    found = list(pair.elements())
+    if len(found) != 2:
+        raise pair.wrong("a list of two")
+    return found
 
 
 def load_series(file: Path) -> polars.DataFrame:

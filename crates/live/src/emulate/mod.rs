@@ -482,6 +482,7 @@ impl Command {
         capture: Option<Capture>,
     ) -> Result<(), results::OutputError> {
         results::write_tables(folder, std::slice::from_ref(result))?;
+        results::write_layout(folder, scenario, result.provenance.seed)?;
         capture.map_or(Ok(()), Capture::commit)?;
         results::write_text(&folder.join("run.json"), &(report.to_json() + "\n"))?;
         self.captures(scenario).remove_others(folder)

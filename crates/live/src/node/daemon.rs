@@ -1,6 +1,6 @@
 //! The router's only thread: it waits for events and handles them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsFd as _;
@@ -44,6 +44,8 @@ const FLOW_MEMORY: Duration = Duration::from_secs(1);
 const MAX_FLOWS: usize = 1 << 12;
 /// An interface whose sockets could not be opened is tried again after this time.
 const RETRY: Duration = Duration::from_secs(1);
+/// How often the log looks for neighbours that are new or gone, at most.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// The log tells of neighbours with other keys, or with none, at most once in this time, whatever strangers send.
 const WARN_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -90,6 +92,9 @@ struct Daemon {
     traffic: Traffic,
     /// When the log may tell again of a neighbour with another key.
     warn_at: Instant,
+    /// Neighbours that the log has told of, and when it looks again.
+    told: BTreeSet<NextHop>,
+    look_at: Instant,
     datagram: Vec<u8>,
 }
 
@@ -205,6 +210,8 @@ impl Daemon {
             flows: BTreeMap::new(),
             traffic: Traffic::default(),
             warn_at: Instant::START,
+            told: BTreeSet::new(),
+            look_at: Instant::START,
             datagram: Vec::new(),
         };
         daemon.look_around()?;
@@ -476,6 +483,23 @@ impl Daemon {
         self.hardware.find(index, hardware, |address| self.router.has_heard(hop(address))).map(hop)
     }
 
+    /// Logs, once a second at most, neighbours that are new and neighbours that are gone.
+    fn tell_neighbours(&mut self, now: Instant) {
+        if now < self.look_at {
+            return;
+        }
+        self.look_at = now + LOOK_INTERVAL;
+        let heard: BTreeSet<NextHop> = self.router.neighbours(now).map(|(hop, _)| hop).collect();
+        let name = |hop: &NextHop| &self.options.interfaces[hop.interface as usize];
+        for hop in heard.difference(&self.told) {
+            tracing::info!(neighbour = %hop.address, interface = name(hop), "heard");
+        }
+        for hop in self.told.difference(&heard) {
+            tracing::info!(neighbour = %hop.address, interface = name(hop), "lost");
+        }
+        self.told = heard;
+    }
+
     /// Puts the routes of now into the kernel, and does what there is to do.
     fn settle(&mut self) {
         let now = self.clock.now();
@@ -485,6 +509,7 @@ impl Daemon {
             Some(Wanted { destination, hop, interface: port.index, hops })
         });
         self.installed.kernel.update(wanted);
+        self.tell_neighbours(now);
         while let Some(output) = self.router.poll_output() {
             match output {
                 Output::Send(message) => self.send(&message),

@@ -113,7 +113,7 @@ impl Kernel {
                 old.extend(former.map(|former| (wanted.destination, former)));
                 continue;
             }
-            tracing::debug!(destination = %wanted.destination, over = %wanted.hop, hops = wanted.hops, "route set");
+            tracing::info!(destination = %wanted.destination, over = %wanted.hop, hops = wanted.hops, "route set");
             self.refused.remove(&wanted.destination);
             self.installed.insert(wanted.destination, route);
             // A route replaces one with the same metric only.
@@ -122,7 +122,7 @@ impl Kernel {
             }
         }
         for (destination, route) in old {
-            tracing::debug!(%destination, "route removed");
+            tracing::info!(%destination, "route removed");
             self.remove(&route);
         }
     }

@@ -4,6 +4,7 @@ mod cloud;
 mod conversation;
 mod cost;
 pub mod dictionary;
+mod layout;
 pub(crate) mod output;
 mod record;
 mod replication;
@@ -14,6 +15,7 @@ pub use cloud::{CloudRecord, CloudTotals, OutcomeName, Reason, StreamRecord, str
 pub use conversation::{ConversationRecord, ConversationRecords, RtpRecord};
 pub use conversation::{conversation_series_table, conversation_table, rtp_table};
 pub use cost::{Cost, Meter, Spent};
+pub use layout::write_layout;
 pub use output::{OutputError, prepare_folder, write_tables, write_text};
 pub use record::{Drops, FlowRecord, NodeRecord, Provenance, RadioRecord, Totals};
 pub(crate) use record::{node_names, protocol};

@@ -53,6 +53,8 @@ const TABLES_OF_CLOUDS: [(&str, Rows); 1] = [("streams.parquet", stream_table)];
 
 /// The object of a run, next to the tables.
 const OBJECT: &str = "run.json";
+/// Names and places of nodes, for drawings.
+pub(super) const LAYOUT: &str = "layout.json";
 
 /// Prepares `folder`, which must exist, for a run's files: the tables, the object, and further names that `is_written`
 /// accepts. Unfinished files that killed processes have left under these names are removed.
@@ -68,7 +70,7 @@ pub fn prepare_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Resul
         let Some(name) = name.to_str() else { continue };
         let is_ours = |name: &str| {
             let mut tables = TABLES.iter().chain(&TABLES_OF_REAL_HOSTS).chain(&TABLES_OF_CLOUDS);
-            name == OBJECT || tables.any(|(table, _)| name == *table) || is_written(name)
+            name == OBJECT || name == LAYOUT || tables.any(|(table, _)| name == *table) || is_written(name)
         };
         if let Some((written, process)) = unfinished(name)
             && is_ours(written)
@@ -108,8 +110,8 @@ fn is_abandoned(process: u32, entry: &fs::DirEntry) -> bool {
 
 /// Writes `flows.parquet`, `nodes.parquet` and `series.parquet` with the rows of all `results`, in their order, to
 /// `folder`, which must exist; for real hosts also `conversations.parquet`, `conversation_series.parquet` and
-/// `rtp.parquet`; for a streaming cloud also `streams.parquet`. It renames the files when all of them are complete. Without
-/// results it writes nothing.
+/// `rtp.parquet`; for a streaming cloud also `streams.parquet`. It renames the files when all of them are complete, and removes
+/// the layout of an earlier run. Without results it writes nothing.
 ///
 /// # Errors
 /// The first file that could not be written.
@@ -130,12 +132,13 @@ pub fn write_tables(folder: &Path, results: &[RunResult]) -> Result<(), OutputEr
     }
     commit_all(parts)?;
     let missing = further.iter().filter(|(is_there, _)| !is_there);
-    missing.into_iter().try_for_each(|(_, tables)| remove(tables, folder))
+    let missing = missing.into_iter().flat_map(|(_, tables)| *tables).map(|(name, _)| *name);
+    remove(missing.chain([LAYOUT]), folder)
 }
 
 /// Removes what an earlier run of another kind has left in `folder`.
-fn remove(tables: &[(&str, Rows)], folder: &Path) -> Result<(), OutputError> {
-    tables.iter().map(|(name, _)| folder.join(name)).try_for_each(|path| match fs::remove_file(&path) {
+fn remove(names: impl Iterator<Item = &'static str>, folder: &Path) -> Result<(), OutputError> {
+    names.map(|name| folder.join(name)).try_for_each(|path| match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(OutputError { path, error }),
         _ => Ok(()),
     })
