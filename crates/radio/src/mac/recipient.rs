@@ -251,7 +251,8 @@ impl<P: Clone> Recipient<P> {
         if behind(sequence, self.scored_from) {
             return;
         }
-        let beyond = sequence.wrapping_sub(self.scored_from).saturating_sub(self.window - 1);
+        // Not only as many as a smaller window has: what is before the scoreboard counts as received.
+        let beyond = sequence.wrapping_sub(self.scored_from).saturating_sub(self.widest - 1);
         self.score = self.score.advanced(beyond);
         self.scored_from = self.scored_from.wrapping_add(beyond);
         self.score.insert(sequence.wrapping_sub(self.scored_from) as usize);

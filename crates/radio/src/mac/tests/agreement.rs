@@ -203,28 +203,36 @@ fn each_priority_and_direction_has_an_agreement() {
 }
 
 /// A recipient that has lost the agreement (its association has ended, and the originator does not know) answers no A-MPDU. Its DELBA ends
-/// the agreement at the originator, which goes on with one MPDU at a time and asks for another one.
+/// the agreement at the originator, which goes on with one MPDU at a time and asks for another one. In the category video, several of them
+/// share a TXOP: what is outstanding comes before what waits in the queue.
 #[test]
 fn a_recipient_without_the_agreement_ends_it() {
-    let mut pair = pair(0);
-    pair.offer(0, 0..6, 0);
-    pair.run(us(20_000));
-    pair.leave(1);
-    let before = pair.sent.len();
-    pair.offer(0, 6..40, 0);
-    pair.run(us(100_000));
-    let after = &pair.sent[before..];
-    let unknown = BlockAckAction::Delete { by_originator: false, tid: 0, reason: Reason::UnknownAgreement };
-    let delete = after.iter().position(|sent| sent.action == Some(unknown)).expect("DELBA");
-    let aggregate = after.iter().position(|sent| sent.mpdus.len() > 1).expect("an A-MPDU");
-    assert!(aggregate < delete);
-    assert!(after[..delete].iter().all(|sent| sent.frame.kind != BlockAck), "what has no agreement is not answered");
-    assert_eq!(after.iter().filter(|sent| sent.action == Some(unknown)).count(), 1);
-    let again = after.iter().position(|sent| sent.action.is_some_and(|action| is_request(&action)));
-    assert!(again.is_some_and(|again| again > delete), "it asks again");
-    assert_eq!(pair.delivered(), (0..40).collect::<Vec<_>>());
-    assert_eq!(pair.fates[0].outcomes.iter().filter(|outcome| outcome.1.is_some()).count(), 0);
-    assert_eq!(pair.stations[0].counters().ack_timeouts, 1);
+    for tid in [0, 5] {
+        let mut pair = pair(0);
+        pair.offer(0, 0..6, tid);
+        pair.run(us(20_000));
+        pair.leave(1);
+        let before = pair.sent.len();
+        pair.offer(0, 6..40, tid);
+        pair.run(us(100_000));
+        let after = &pair.sent[before..];
+        let unknown = BlockAckAction::Delete { by_originator: false, tid, reason: Reason::UnknownAgreement };
+        let delete = after.iter().position(|sent| sent.action == Some(unknown)).expect("DELBA");
+        let aggregate = after.iter().position(|sent| sent.mpdus.len() > 1).expect("an A-MPDU");
+        assert!(aggregate < delete);
+        assert!(
+            after[..delete].iter().all(|sent| sent.frame.kind != BlockAck),
+            "what has no agreement is not answered"
+        );
+        assert_eq!(after.iter().filter(|sent| sent.action == Some(unknown)).count(), 1);
+        let again = after.iter().position(|sent| sent.action.is_some_and(|action| is_request(&action)));
+        assert!(again.is_some_and(|again| again > delete), "it asks again");
+        assert_eq!(pair.delivered(), (0..40).collect::<Vec<_>>());
+        assert_eq!(pair.fates[0].outcomes.iter().filter(|outcome| outcome.1.is_some()).count(), 0);
+        // In the category video, attempts may collide with the DELBA.
+        let timeouts = pair.stations[0].counters().ack_timeouts;
+        assert!(timeouts == 1 || tid == 5 && timeouts > 1, "{timeouts}");
+    }
 }
 
 /// DELBA of the recipient while MPDUs are outstanding: those that are missing go again, one at a time. What waited for them has been
