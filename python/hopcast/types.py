@@ -409,10 +409,12 @@ class Nodes(TypedDict, total=False):
 class Aggregation(TypedDict, total=False):
     """What data frames of 802.11n and later aggregate."""
 
+    agreements: Literal["implicit", "negotiated"]
     ampdu: Quantity
     amsdu: Quantity
     attempts: int | Literal["off"]
     block_ack: int | Literal["off"]
+    inactivity: Quantity
     lifetime: Quantity
 
 

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::ecn::Ecn;
+use hopcast_wire::ieee80211::management::BlockAckAction;
 
 use crate::phy::TxVector;
 
@@ -68,6 +69,11 @@ pub trait Payload: Clone {
         false
     }
 
+    /// The action frame of block acknowledgment whose body it is.
+    fn block_ack_action(&self) -> Option<&BlockAckAction> {
+        None
+    }
+
     /// Its user priority, which decides its access category under EDCA.
     fn priority(&self) -> UserPriority {
         UserPriority::BEST_EFFORT
@@ -99,6 +105,10 @@ impl<P: Payload> Payload for Rc<P> {
 
     fn is_management(&self) -> bool {
         (**self).is_management()
+    }
+
+    fn block_ack_action(&self) -> Option<&BlockAckAction> {
+        (**self).block_ack_action()
     }
 
     fn priority(&self) -> UserPriority {

@@ -216,6 +216,8 @@ pub mod propagation;
 pub mod queue;
 pub mod rate;
 pub mod reception;
+#[cfg(any(test, feature = "testkit"))]
+pub mod testkit;
 pub mod transmission;
 pub mod units;
 pub mod variate;

@@ -163,6 +163,7 @@ impl Encoder {
     fn bssid(&self, frame: &Frame<Rc<Sdu>>) -> MacAddress {
         match self.stations[frame.transmitter.0 as usize].1 {
             Role::AccessPoint => mac_address(frame.transmitter),
+            Role::AdHoc => BSSID,
             _ => frame.receiver.map_or(MacAddress::BROADCAST, mac_address),
         }
     }

@@ -18,6 +18,20 @@ pub struct Aggregation {
     /// An MPDU is given up after this number of attempts, of which others in the same frames may have arrived; `None`: never, as
     /// 10.25.6.5 has it.
     pub attempts: Option<u32>,
+    /// How agreements come into force.
+    pub agreements: Agreements,
+}
+
+/// How block acknowledgment agreements come into force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreements {
+    /// All are in force from the start, each with its first MPDU numbered 0.
+    Implicit,
+    /// By ADDBA request and response over the air (10.25.2), asked for with the first MPDU for a receiver and priority.
+    Negotiated {
+        /// Idle time after which an agreement ends, in time units of 1024 µs (Block Ack Timeout Value, 9.4.1.14); 0: never.
+        inactivity: u16,
+    },
 }
 
 impl Aggregation {
@@ -31,7 +45,8 @@ impl Aggregation {
             Standard::He => (6_500_631, 256),
             _ => (65_535, 64),
         };
-        Self { ampdu, amsdu: 0, window, lifetime: Some(Self::DEFAULT_LIFETIME), attempts: None }
+        let lifetime = Some(Self::DEFAULT_LIFETIME);
+        Self { ampdu, amsdu: 0, window, lifetime, attempts: None, agreements: Agreements::Implicit }
     }
 
     /// The longest A-MSDU of a standard (9.4.2.55.2, 9.4.2.157.2): of HT 7935 bytes alone, and 4065 in an A-MPDU, whose MPDUs have no

@@ -13,9 +13,14 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 
+use hopcast_wire::ieee80211::management::BlockAckAction;
+
+use super::aggregation::{Aggregation, Agreements};
+use super::agreement::{Change, Negotiations, Terms};
 use super::originator::{Originator, Request, Room};
 use super::outgoing::{OutgoingMpdu, amsdu_octets, mpdu_with_amsdu_octets};
-use super::recipient::{Arrival, Recipients};
+use super::outputs::Outputs;
+use super::recipient::{Arrival, Recipient, Recipients};
 use super::{Config, Dcf, DropCause, Output, State};
 use crate::aggregate::{BlockAck, Body, Mpdu, MpduSet};
 use crate::frame::{Frame, FrameKind, Header, Payload, StationId, UserPriority};
@@ -25,6 +30,8 @@ use crate::phy::{Standard, TxVector};
 #[derive(Clone, Debug)]
 pub(super) struct BlockAcks<P> {
     pub(super) recipients: Recipients<P>,
+    /// Where agreements are made over the air.
+    negotiations: Option<Box<Negotiations>>,
     /// The body of the frame that the station has transmitted last.
     on_air: Option<Rc<Body<P>>>,
     /// The block acknowledgment that is due.
@@ -33,13 +40,15 @@ pub(super) struct BlockAcks<P> {
 
 impl<P: Payload> BlockAcks<P> {
     pub(super) fn new(config: &Config) -> Option<Box<Self>> {
-        config.aggregation?;
-        Some(Box::new(Self { recipients: Recipients::default(), on_air: None, response: None }))
+        let is_implicit = config.aggregation?.agreements == Agreements::Implicit;
+        let negotiations = (!is_implicit).then(Box::default);
+        Some(Box::new(Self { recipients: Recipients::default(), negotiations, on_air: None, response: None }))
     }
 
-    /// When packets are to be released that wait for earlier ones.
+    /// When packets are to be released that wait for earlier ones, or an agreement may end.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.recipients.poll_timeout()
+        let ends = self.negotiations.as_ref().and_then(|negotiations| negotiations.poll_timeout());
+        self.recipients.poll_timeout().into_iter().chain(ends).min()
     }
 
     pub(super) fn on_air(&self) -> Option<&Rc<Body<P>>> {
@@ -81,11 +90,30 @@ impl<P: Payload> Dcf<P> {
         if matches!(body, Body::Mpdus(_)) {
             self.count_airtime_of(frame);
         }
-        let window = self.window_with(Some(frame.transmitter));
+        let from = frame.transmitter;
+        let window = self.limits_with(Some(from)).map_or(1, |limits| limits.window);
         let Self { block_acks, outputs, counters, .. } = self;
         let Some(block_acks) = block_acks else { return };
-        let recipient = block_acks.recipients.of(frame.transmitter, priority, window);
-        let from = frame.transmitter;
+        let BlockAcks { recipients, negotiations, .. } = &mut **block_acks;
+        let recipient = recipients.of(from, priority, || match negotiations {
+            None => Recipient::new(window),
+            Some(_) => Recipient::without_agreement(),
+        });
+        if let Some(negotiations) = negotiations {
+            let is_one = matches!(body, Body::Mpdus(mpdus) if mpdus.len() == 1);
+            if !recipient.is_open() && !is_one && !matches!(body, Body::BlockAck(_)) {
+                // 11.5.3: it is not answered, but for a DELBA.
+                negotiations.handle_unknown((from, priority), now, |action| outputs.push(Output::Action(action, from)));
+                self.note_outputs();
+                return;
+            }
+            negotiations.handle_use((from, priority), now);
+            if let Body::Mpdus(mpdus) = body
+                && let [first, _, ..] = &**mpdus
+            {
+                recipient.begin(first.sequence, |packet| outputs.push(Output::Released(packet, from)));
+            }
+        }
         let kind = match body {
             Body::Mpdus(mpdus) => {
                 for mpdu in arrived(mpdus, received) {
@@ -106,11 +134,10 @@ impl<P: Payload> Dcf<P> {
             }
             Body::BlockAck(_) => return,
         };
-        let ack = recipient.block_ack();
+        let (ack, window) = (recipient.block_ack(), recipient.window());
         self.note_outputs();
         let mut response = self.response(kind, frame);
         if kind == FrameKind::BlockAck {
-            let window = self.window_with(Some(from));
             response.octets = FrameKind::block_ack_octets(window);
             response.airtime = self.config.phy.airtime(response.vector, response.octets);
             response.duration = frame.duration.saturating_sub(self.sifs() + response.airtime);
@@ -121,11 +148,103 @@ impl<P: Payload> Dcf<P> {
         self.respond(response, now);
     }
 
-    /// Packets that have waited for earlier ones for long enough are delivered.
+    /// Packets that have waited for earlier ones for long enough are delivered, and agreements end that are due.
     pub(super) fn release_due(&mut self, now: Instant) {
         let Self { block_acks: Some(block_acks), outputs, .. } = self else { return };
-        block_acks.recipients.handle_timeout(now, |packet, from| outputs.push(Output::Released(packet, from)));
+        let BlockAcks { recipients, negotiations, .. } = &mut **block_acks;
+        recipients.handle_timeout(now, |packet, from| outputs.push(Output::Released(packet, from)));
+        if let Some(negotiations) = negotiations {
+            let mut actions = Outputs::default();
+            negotiations.handle_timeout(
+                now,
+                |peer, action| actions.push(Output::Action(action, peer)),
+                |peer, priority| close(recipients, outputs, peer, priority),
+            );
+            while let Some(action) = actions.pop() {
+                outputs.push(action);
+            }
+        }
         self.note_outputs();
+    }
+
+    /// An action frame of block acknowledgment has come from a station.
+    pub fn handle_action(&mut self, from: StationId, action: &BlockAckAction, now: Instant) {
+        let terms = self.limits_with(Some(from)).and_then(|limits| terms(&limits));
+        let Self { block_acks: Some(block_acks), outputs, .. } = self else { return };
+        let BlockAcks { recipients, negotiations: Some(negotiations), .. } = &mut **block_acks else { return };
+        let mut answer = None;
+        match negotiations.handle_action(from, action, terms, now, |action| answer = Some(action)) {
+            Some(Change::Opened { priority, window, start }) => {
+                let recipient = recipients.of(from, priority, Recipient::without_agreement);
+                recipient.open(window, start, |packet| outputs.push(Output::Released(packet, from)));
+            }
+            Some(Change::Closed(priority)) => close(recipients, outputs, from, priority),
+            None => {}
+        }
+        if let Some(action) = answer {
+            outputs.push(Output::Action(action, from));
+        }
+        self.note_outputs();
+    }
+
+    /// The association with a station has ended, and with it the agreements with that (11.3.5).
+    pub fn handle_left(&mut self, station: StationId) {
+        let Self { block_acks: Some(block_acks), outputs, .. } = self else { return };
+        let BlockAcks { recipients, negotiations: Some(negotiations), .. } = &mut **block_acks else { return };
+        negotiations.handle_left(station);
+        recipients.close_all(station, |packet| outputs.push(Output::Released(packet, station)));
+        self.note_outputs();
+    }
+
+    /// Whether an MPDU with this number for `receiver`, which is taken now, goes under an agreement that is made over the air. Asks for one
+    /// if there is none.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn negotiate(
+        &mut self,
+        receiver: StationId,
+        priority: UserPriority,
+        sequence: u32,
+        limits: &Aggregation,
+        now: Instant,
+    ) -> bool {
+        let other = self.other_of(priority);
+        let Self { block_acks, outputs, access_function, others, .. } = self;
+        let negotiations = block_acks.as_mut().and_then(|block_acks| block_acks.negotiations.as_mut());
+        let (Some(negotiations), Some(terms)) = (negotiations, terms(limits)) else { return false };
+        let key = (receiver, priority);
+        let send = |action| outputs.push(Output::Action(action, receiver));
+        let is_agreed = negotiations.handle_mpdu(key, sequence.wrapping_add(1), terms, now, send);
+        if is_agreed && let Some(gap) = negotiations.take_gap(key) {
+            let access_function = other.map_or(access_function, |other| &mut others[other]);
+            if let Some(originator) = &mut access_function.originator {
+                originator.request = Some(gap);
+            }
+        }
+        self.note_outputs();
+        is_agreed
+    }
+
+    /// What is in hand, and outstanding behind it, under an agreement that has ended since goes on without.
+    fn leave_ended_agreement(&mut self) {
+        let Self { block_acks: Some(block_acks), access_function, .. } = self else { return };
+        let Some(negotiations) = &block_acks.negotiations else { return };
+        let is_over = |receiver, priority| negotiations.window((receiver, priority)).is_none();
+        let Some(originator) = access_function.originator.as_deref_mut() else { return };
+        if originator.request.is_some_and(|request| is_over(request.receiver, request.priority)) {
+            originator.request = None;
+        }
+        let is_always_aggregate = originator.is_always_aggregate;
+        let head = access_function.current().filter(|head| head.is_under_agreement);
+        let ends = head.and_then(|head| head.receiver.zip(head.priority));
+        if ends.is_some_and(|(receiver, priority)| is_over(receiver, priority)) {
+            if let Some(originator) = &mut access_function.originator {
+                originator.leave_agreement();
+            }
+            if let Some(head) = access_function.current_mut() {
+                head.leave_agreement(is_always_aggregate);
+            }
+        }
     }
 
     /// What the frame that goes on the air now carries, if that is not one packet.
@@ -134,7 +253,7 @@ impl<P: Payload> Dcf<P> {
         let originator = access_function.originator.as_deref();
         let body = match kind {
             FrameKind::Data => {
-                let head = access_function.current().filter(|outgoing| outgoing.is_under_agreement);
+                let head = access_function.current().filter(|outgoing| outgoing.is_in_body);
                 head.zip(originator).map(|(head, originator)| {
                     let mpdus = originator.on_air(head);
                     counters.data_sent += mpdus.len() as u64 - 1;
@@ -155,6 +274,7 @@ impl<P: Payload> Dcf<P> {
     /// What comes before the frame in hand: MPDUs that are spent are given up, and a request goes out for them. Returns whether nothing
     /// else is to be sent now.
     pub(super) fn prepare(&mut self, now: Instant) -> bool {
+        self.leave_ended_agreement();
         while let (Some(originator), Some(head)) = (&self.access_function.originator, self.access_function.current())
             && head.is_under_agreement
             && head.is_spent(&originator.limits, now)
@@ -173,6 +293,8 @@ impl<P: Payload> Dcf<P> {
         }
         if self.access_function.current().is_none() {
             self.access_function.backoff.on_done(now, &mut self.random);
+            // What has come while a request waited that is void now.
+            self.take_next(now);
             return true;
         }
         false
@@ -186,7 +308,7 @@ impl<P: Payload> Dcf<P> {
         }
         let (kind, octets) = (FrameKind::BlockAckRequest, FrameKind::BLOCK_ACK_REQUEST_OCTETS);
         let airtime = self.config.phy.airtime(vector, octets);
-        let window = self.window_with(Some(request.receiver));
+        let window = self.window_with(Some(request.receiver), Some(request.priority));
         let answer = self.config.phy.airtime(vector, FrameKind::block_ack_octets(window));
         let frame = self.frame(kind, Some(request.receiver), octets, vector, airtime, self.sifs() + answer);
         Frame { priority: Some(request.priority), ..frame }
@@ -199,11 +321,12 @@ impl<P: Payload> Dcf<P> {
             return true;
         };
         let (receiver, priority, rate, head_octets) = (head.receiver, head.priority, head.rate, head.octets);
-        if self.config.peers.is_some() {
-            self.set_limits(receiver);
+        if self.config.peers.is_some() || self.negotiates() {
+            self.set_limits(receiver, priority);
         }
         let head_time = self.config.phy.airtime(rate, head_octets);
-        let answer = self.sifs() + self.block_ack_airtime(receiver, rate);
+        let window = self.window_with(receiver, priority);
+        let answer = self.sifs() + self.block_ack_airtime(receiver, rate, window);
         let time = end.map_or(Duration::MAX, |end| end.saturating_since(start + answer));
         self.lengthen_head(now);
         let Some(mut originator) = self.access_function.originator.take() else { return true };
@@ -226,10 +349,11 @@ impl<P: Payload> Dcf<P> {
         head_time <= time
     }
 
-    /// The frame that is filled next keeps to the agreements with `receiver`.
+    /// The frame that is filled next keeps to the agreement with `receiver`.
     #[cold]
-    fn set_limits(&mut self, receiver: Option<StationId>) {
-        let Some(limits) = self.limits_with(receiver) else { return };
+    fn set_limits(&mut self, receiver: Option<StationId>, priority: Option<UserPriority>) {
+        let window = self.window_with(receiver, priority);
+        let Some(limits) = self.limits_with(receiver).map(|limits| Aggregation { window, ..limits }) else { return };
         let standard = self.standard_with(receiver);
         if let Some(originator) = &mut self.access_function.originator {
             originator.limits = limits;
@@ -238,7 +362,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// The standard of frames for `receiver`.
-    fn standard_with(&self, receiver: Option<StationId>) -> Standard {
+    pub(super) fn standard_with(&self, receiver: Option<StationId>) -> Standard {
         let peer = self.config.peers.as_ref().zip(receiver).and_then(|(peers, receiver)| peers.of(receiver));
         peer.map_or(self.config.phy.standard(), |peer| peer.standard)
     }
@@ -336,6 +460,7 @@ impl<P: Payload> Dcf<P> {
         self.state = self.rest;
         self.release_due(now);
         let is_request = self.on_air.as_ref().is_some_and(|frame| frame.kind == FrameKind::BlockAckRequest);
+        self.note_answer(now);
         let Some(mut originator) = self.access_function.originator.take() else { return };
         let request = if is_request { originator.request.take() } else { None };
         // After a request the next frame may be for another receiver, which has acknowledged nothing.
@@ -375,6 +500,7 @@ impl<P: Payload> Dcf<P> {
             return false;
         }
         self.take_next(now);
+        self.leave_ended_agreement();
         let originator = self.access_function.originator.as_ref();
         let has_request = originator.is_some_and(|originator| originator.request.is_some());
         let start = now + self.sifs();
@@ -430,10 +556,16 @@ impl<P: Payload> Dcf<P> {
     pub(super) fn drop_current(&mut self, cause: DropCause) {
         let outgoing = self.access_function.take_current().expect("only a frame in hand is given up");
         if let (true, Some(receiver), Some(priority), Some(originator)) =
-            (outgoing.is_under_agreement, outgoing.receiver, outgoing.priority, &mut self.access_function.originator)
+            (outgoing.is_in_body, outgoing.receiver, outgoing.priority, &mut self.access_function.originator)
         {
             let (start, rate) = (outgoing.sequence.wrapping_add(1), outgoing.rate);
-            originator.request = Some(Request { receiver, priority, start, rate, unanswered: 0 });
+            let request = Request { receiver, priority, start, rate, unanswered: 0 };
+            let negotiations = self.block_acks.as_mut().and_then(|block_acks| block_acks.negotiations.as_mut());
+            let is_told = match negotiations {
+                None => Some(request),
+                Some(negotiations) => negotiations.handle_given_up((receiver, priority), outgoing.sequence, request),
+            };
+            originator.request = is_told.or(originator.request);
         }
         let receiver = outgoing.receiver;
         outgoing.into_packets().for_each(|packet| self.put_out(Output::Dropped(packet, cause, receiver)));
@@ -442,21 +574,58 @@ impl<P: Payload> Dcf<P> {
     /// How long the answer to a data frame under an agreement takes: a block acknowledgment, or the shorter ACK to one MPDU.
     pub(super) fn answer_airtime(&mut self, receiver: Option<StationId>, rate: TxVector) -> Duration {
         let originator = self.access_function.originator.as_ref();
-        if originator.is_some_and(|originator| originator.in_flight() > 1) {
-            return self.block_ack_airtime(receiver, rate);
+        let aggregate = originator.filter(|originator| originator.in_flight() > 1);
+        if let Some(window) = aggregate.map(|originator| originator.limits.window) {
+            return self.block_ack_airtime(receiver, rate, window);
         }
         self.response_to(receiver, rate).airtime
     }
 
-    fn block_ack_airtime(&mut self, receiver: Option<StationId>, rate: TxVector) -> Duration {
+    fn block_ack_airtime(&mut self, receiver: Option<StationId>, rate: TxVector, window: u32) -> Duration {
         let vector = self.response_to(receiver, rate).rate;
-        self.config.phy.airtime(vector, FrameKind::block_ack_octets(self.window_with(receiver)))
+        self.config.phy.airtime(vector, FrameKind::block_ack_octets(window))
     }
 
-    /// Buffer Size of the agreements with a station.
-    fn window_with(&self, station: Option<StationId>) -> u32 {
-        self.limits_with(station).map_or(1, |limits| limits.window)
+    /// Buffer Size of the agreement with a receiver.
+    fn window_with(&self, receiver: Option<StationId>, priority: Option<UserPriority>) -> u32 {
+        let negotiations = self.block_acks.as_ref().and_then(|block_acks| block_acks.negotiations.as_ref());
+        let agreed = negotiations.zip(receiver.zip(priority)).and_then(|(negotiations, key)| negotiations.window(key));
+        agreed.unwrap_or_else(|| self.limits_with(receiver).map_or(1, |limits| limits.window))
     }
+
+    /// Whether agreements are made over the air.
+    fn negotiates(&self) -> bool {
+        self.block_acks.as_ref().is_some_and(|block_acks| block_acks.negotiations.is_some())
+    }
+
+    /// The frame on the air, or a request, has been answered.
+    pub(super) fn note_answer(&mut self, now: Instant) {
+        let Self { block_acks: Some(block_acks), on_air: Some(frame), .. } = self else { return };
+        if let (Some(negotiations), Some(key)) = (&mut block_acks.negotiations, frame.receiver.zip(frame.priority)) {
+            negotiations.handle_answer(key, now);
+        }
+    }
+}
+
+/// What a station with these limits offers and accepts, if agreements are made over the air.
+fn terms(limits: &Aggregation) -> Option<Terms> {
+    match limits.agreements {
+        Agreements::Implicit => None,
+        Agreements::Negotiated { inactivity } => {
+            Some(Terms { window: limits.window, amsdu: limits.amsdu > 0, inactivity })
+        }
+    }
+}
+
+/// A recipient's agreement ends.
+fn close<P: Payload>(
+    recipients: &mut Recipients<P>,
+    outputs: &mut Outputs<P>,
+    originator: StationId,
+    priority: UserPriority,
+) {
+    let recipient = recipients.of(originator, priority, Recipient::without_agreement);
+    recipient.close(|packet| outputs.push(Output::Released(packet, originator)));
 }
 
 fn originator_limits<P: Payload>(station: &Dcf<P>) -> Option<super::Aggregation> {

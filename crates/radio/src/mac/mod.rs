@@ -17,6 +17,7 @@
 
 mod access_function;
 mod aggregation;
+mod agreement;
 pub mod association;
 mod backoff;
 mod block_ack;
@@ -39,15 +40,16 @@ use std::rc::Rc;
 
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_wire::ieee80211::management::BlockAckAction;
 
-use crate::aggregate::Body;
+use crate::aggregate::{Body, with_subframe};
 pub use crate::frame::{Frame, FrameKind, Header, Payload, StationId};
 use crate::phy::{Phy, TxVector};
 use crate::queue::Reason;
 use crate::rate::Algorithm;
 use crate::units::Power;
 use access_function::AccessFunction;
-pub use aggregation::Aggregation;
+pub use aggregation::{Aggregation, Agreements};
 pub use backoff::Countdown;
 use block_ack::BlockAcks;
 pub use config::{AccessRules, Config, Protection};
@@ -56,6 +58,7 @@ use edca::{AccessCategory, UserPriority};
 pub use links::LinkStatistics;
 use links::Links;
 use nav::Nav;
+use originator::Originator;
 use outgoing::OutgoingMpdu;
 use outputs::Outputs;
 pub use peers::{Peer, Peers, controlled_rates};
@@ -101,6 +104,11 @@ pub enum Output<P, F = (), R = ()> {
     Released(P, StationId),
     /// This packet, from this station, came too late to be delivered, and is acknowledged all the same.
     Late(P, StationId),
+    /// Look into this management frame, which came from this station: an action of block acknowledgment goes to [`Dcf::handle_action`],
+    /// anything else is delivered. Only of stations that aggregate.
+    Management(R, StationId),
+    /// Send this action frame to a station: hand its packet to [`Dcf::handle_packet`].
+    Action(BlockAckAction, StationId),
     /// The packet was acknowledged, or sent where no acknowledgement is expected.
     Sent(P),
     /// The station treats the packet as acknowledged because of the ACK of an earlier frame that came after its timeout:
@@ -714,15 +722,27 @@ impl<P: Payload> Dcf<P> {
         let is_qos = self.config.edca.is_some() && !payload.is_management() && self.is_qos_with(receiver);
         let priority = if is_qos { Some(payload.priority()) } else { None };
         let octets = OutgoingMpdu::mpdu_octets(&payload, priority.is_some());
+        let limits = if is_qos { self.limits_with(receiver) } else { None };
+        let sequence = self.sequences.next(receiver, priority);
+        let (mut is_under_agreement, mut psdu_octets) = (limits.is_some(), octets);
+        if let (Some(limits), Some(receiver), Some(priority)) = (limits, receiver, priority)
+            && limits.agreements != Agreements::Implicit
+        {
+            is_under_agreement = self.negotiate(receiver, priority, sequence, &limits, now);
+            if Originator::<P>::is_always_aggregate(&limits, self.standard_with(Some(receiver))) {
+                psdu_octets = with_subframe(0, octets);
+            }
+        }
         OutgoingMpdu {
             receiver,
             octets,
-            is_under_agreement: is_qos && self.limits_with(receiver).is_some(),
-            psdu_octets: octets,
+            is_in_body: limits.is_some(),
+            is_under_agreement,
+            psdu_octets,
             taken_at: now,
             more: Box::default(),
             payload,
-            sequence: self.sequences.next(receiver, priority),
+            sequence,
             priority,
             rate: self.config.basic_rate,
             unacknowledged: 0,
@@ -952,6 +972,9 @@ impl<P: Payload> Dcf<P> {
         self.state = self.rest;
         if self.block_acks.is_some() {
             self.release_due(now);
+            if response.kind == FrameKind::Ack {
+                self.note_answer(now);
+            }
         }
         let outgoing = self.access_function.current_mut().expect("a response is awaited only for a frame in hand");
         if response.kind == FrameKind::Cts {
@@ -992,7 +1015,9 @@ impl<P: Payload> Dcf<P> {
                 if self.duplicates.on_frame((frame.transmitter, frame.priority), frame.sequence, frame.retry) {
                     self.counters.duplicates += 1;
                 } else if let Some(payload) = frame.payload {
-                    self.put_out(Output::Deliver(payload, frame.transmitter));
+                    let is_managed = frame.kind == FrameKind::Management && self.block_acks.is_some();
+                    let output = if is_managed { Output::Management } else { Output::Deliver };
+                    self.put_out(output(payload, frame.transmitter));
                 }
             }
             FrameKind::Rts | FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck | FrameKind::BlockAckRequest => {}
@@ -1126,12 +1151,14 @@ impl<P: Payload> Dcf<P> {
     fn data(&mut self, start: Instant, now: Instant) -> Header {
         let outgoing = self.access_function.current().expect("data are those of the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.psdu_octets, outgoing.rate);
-        let is_under_agreement = outgoing.is_under_agreement;
+        let (is_in_body, is_under_agreement) = (outgoing.is_in_body, outgoing.is_under_agreement);
         let airtime = self.config.phy.airtime(rate, octets);
         let mut duration = self.data_response_duration(receiver, rate);
         self.continues = false;
         if self.access_function.txop_limit != Duration::ZERO
             && !is_under_agreement
+            // What is outstanding comes before what waits in the queue.
+            && self.access_function.originator.as_ref().is_none_or(|originator| originator.len() == 0)
             && let Some(following) = self.look_ahead(start + airtime + duration, now)
         {
             duration += following;
@@ -1150,7 +1177,7 @@ impl<P: Payload> Dcf<P> {
             vector: rate,
             airtime,
             header: rate.header_duration(),
-            payload: if is_under_agreement { None } else { Some(()) },
+            payload: if is_in_body { None } else { Some(()) },
         }
     }
 
@@ -1169,7 +1196,7 @@ impl<P: Payload> Dcf<P> {
         if let Some(receiver) = next.receiver {
             next.rate = self.rates.select(receiver, now, 0);
         }
-        let (receiver, octets, rate) = (next.receiver, next.octets, next.rate);
+        let (receiver, octets, rate) = (next.receiver, next.psdu_octets, next.rate);
         // What must be protected begins a TXOP of its own: stations of 802.11b understand no other reservation.
         if self.config.is_cts_protected(rate) || receiver.is_some() && self.config.is_rts_protected(rate) {
             return None;

@@ -126,6 +126,13 @@ impl<P: Payload> Originator<P> {
         self.taken = 0;
     }
 
+    /// The agreement has ended: what is outstanding goes one MPDU at a time, outside of it.
+    pub(super) fn leave_agreement(&mut self) {
+        let is_always_aggregate = self.is_always_aggregate;
+        self.taken = 0;
+        self.behind.iter_mut().for_each(|mpdu| mpdu.leave_agreement(is_always_aggregate));
+    }
+
     /// Begins a frame with `head`, which may take `time`.
     pub(super) fn begin(&mut self, head: &OutgoingMpdu<P>, phy: &Phy, time: Duration) -> Room {
         self.taken = 0;

@@ -6,7 +6,7 @@ use super::DropCause;
 use super::aggregation::{Aggregation, QOS_OVERHEAD_OCTETS};
 use super::config::Config;
 use super::edca::UserPriority;
-use crate::aggregate::{Mpdu, with_msdu};
+use crate::aggregate::{Mpdu, with_msdu, with_subframe};
 use crate::frame::{FrameKind, Payload, StationId};
 use crate::phy::TxVector;
 
@@ -22,6 +22,8 @@ pub(super) struct OutgoingMpdu<P> {
     pub(super) sequence: u32,
     /// Of a QoS frame.
     pub(super) priority: Option<UserPriority>,
+    /// Whether it goes over the air as an MPDU in a [`crate::aggregate::Body`]: to a station with which there may be agreements.
+    pub(super) is_in_body: bool,
     /// Whether it goes under a block acknowledgment agreement.
     pub(super) is_under_agreement: bool,
     /// Bytes of the frame of the present attempt: its own, or those of an A-MPDU.
@@ -112,6 +114,12 @@ impl<P: Payload> OutgoingMpdu<P> {
         self.more = more.into();
         self.octets = mpdu_with_amsdu_octets(amsdu_octets(self.packets().map(Payload::octets)));
         self.psdu_octets = self.octets;
+    }
+
+    /// Goes alone and outside of an agreement from now on; as an A-MPDU of one or not.
+    pub(super) fn leave_agreement(&mut self, is_aggregate: bool) {
+        self.is_under_agreement = false;
+        self.psdu_octets = if is_aggregate { with_subframe(0, self.octets) } else { self.octets };
     }
 
     /// Whether its lifetime is over, or it has had all of its attempts.

@@ -1,8 +1,9 @@
 //! The recipient's side of block acknowledgment agreements (IEEE 802.11-2020, 10.25.6): which MPDUs it has, and the buffer that puts
 //! them in order.
 //!
-//! Agreements are in force from the start: each with its first MPDU numbered 0. A recipient keeps its scoreboard for good (full-state
-//! operation, 10.25.6.3).
+//! An agreement is in force from the start, with its first MPDU numbered 0, or is opened and closed over the air. Without one MPDUs come
+//! one at a time, and are in order with a window of one MPDU: what was repeated, or is too late, is found out in the same way. A
+//! recipient keeps its scoreboard for good (full-state operation, 10.25.6.3).
 
 use std::collections::VecDeque;
 
@@ -29,14 +30,25 @@ impl<P> Default for Recipients<P> {
 }
 
 impl<P: Clone> Recipients<P> {
-    /// The agreement with an originator about a user priority, whose window has this number of MPDUs.
-    pub(super) fn of(&mut self, originator: StationId, priority: UserPriority, window: u32) -> &mut Recipient<P> {
+    /// What has come from an originator with a user priority; `new` is what there is at first.
+    pub(super) fn of(
+        &mut self,
+        originator: StationId,
+        priority: UserPriority,
+        new: impl FnOnce() -> Recipient<P>,
+    ) -> &mut Recipient<P> {
         let key = (originator, priority);
         let place = self.agreements.binary_search_by_key(&key, |&(key, _)| key).unwrap_or_else(|place| {
-            self.agreements.insert(place, (key, Recipient::new(window)));
+            self.agreements.insert(place, (key, new()));
             place
         });
         &mut self.agreements[place].1
+    }
+
+    /// Ends all agreements with an originator. Hands `release` what has waited for earlier ones.
+    pub(super) fn close_all(&mut self, originator: StationId, mut release: impl FnMut(P)) {
+        let of_originator = self.agreements.iter_mut().filter(|((from, _), _)| *from == originator);
+        of_originator.for_each(|(_, recipient)| recipient.close(&mut release));
     }
 
     /// Packets that wait for earlier ones.
@@ -61,6 +73,12 @@ impl<P: Clone> Recipients<P> {
 #[derive(Clone, Debug)]
 pub(super) struct Recipient<P> {
     window: u32,
+    /// The largest window so far: an originator has had no more outstanding.
+    widest: u32,
+    /// Whether an agreement is in force.
+    is_open: bool,
+    /// The window and the first MPDU of an agreement in force under which nothing has come.
+    coming: Option<(u32, u32)>,
     /// WinStart_R, and the MPDUs from there on that have come.
     scored_from: u32,
     score: MpduSet,
@@ -92,9 +110,18 @@ struct Held<P> {
 }
 
 impl<P: Clone> Recipient<P> {
+    /// One with an agreement from the start.
     pub(super) fn new(window: u32) -> Self {
+        Self { window, widest: window, is_open: true, ..Self::without_agreement() }
+    }
+
+    /// One without an agreement.
+    pub(super) fn without_agreement() -> Self {
         Self {
-            window,
+            window: 1,
+            widest: 1,
+            is_open: false,
+            coming: None,
             scored_from: 0,
             score: MpduSet::default(),
             next: 0,
@@ -103,8 +130,41 @@ impl<P: Clone> Recipient<P> {
         }
     }
 
+    /// Whether an agreement is in force.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Buffer Size; 1 without an agreement.
+    pub(super) fn window(&self) -> u32 {
+        self.coming.map_or(self.window, |(window, _)| window)
+    }
+
+    /// An agreement comes into force, with this window and its first MPDU (Starting Sequence Number). It takes the place of the one
+    /// before. What the originator has sent before that MPDU may still come.
+    pub(super) fn open(&mut self, window: u32, start: u16, mut release: impl FnMut(P)) {
+        self.close(&mut release);
+        // The number nearest to the next one that is expected.
+        let ahead = u32::from(start).wrapping_sub(self.next) & 0xfff;
+        let start = if ahead < 0x800 { self.next.wrapping_add(ahead) } else { self.next };
+        self.is_open = true;
+        self.widest = self.widest.max(window);
+        if behind(self.next, start) {
+            self.coming = Some((window, start));
+        } else {
+            self.window = window;
+        }
+    }
+
+    /// The agreement ends, if there is one. Hands `release` what has waited for earlier ones.
+    pub(super) fn close(&mut self, mut release: impl FnMut(P)) {
+        self.move_to(self.next.wrapping_add(self.held.len() as u32), &mut release);
+        (self.window, self.is_open, self.coming) = (1, false, None);
+    }
+
     /// An MPDU has come without error. Hands `release` the packets that are in order now.
     pub(super) fn handle_mpdu(&mut self, mpdu: &Mpdu<P>, now: Instant, mut release: impl FnMut(P)) -> Arrival {
+        self.reach(mpdu.sequence, &mut release);
         self.enter(mpdu.sequence);
         if behind(mpdu.sequence, self.next) {
             let Some(place) = self.skipped.iter().position(|&skipped| skipped == mpdu.sequence) else {
@@ -135,10 +195,8 @@ impl<P: Clone> Recipient<P> {
 
     /// A request for a block acknowledgment: its sender has given up all MPDUs before `start` (10.25.6.6).
     pub(super) fn handle_request(&mut self, start: u32, mut release: impl FnMut(P)) {
-        if behind(self.scored_from, start) {
-            self.score = self.score.advanced(start.wrapping_sub(self.scored_from));
-            self.scored_from = start;
-        }
+        self.reach(start, &mut release);
+        self.move_score_to(start);
         if behind(self.next, start) {
             self.move_to(start, &mut release);
             self.release_in_order(&mut release);
@@ -164,12 +222,37 @@ impl<P: Clone> Recipient<P> {
         }
     }
 
+    /// A frame with several MPDUs has come, of which this is the first: the originator makes use of the agreement.
+    pub(super) fn begin(&mut self, first: u32, mut release: impl FnMut(P)) {
+        self.reach(first, &mut release);
+        if let Some((window, _)) = self.coming.take() {
+            self.window = window;
+        }
+    }
+
+    /// The first MPDU under the agreement has come, or one behind it: what is missing before does not come any more.
+    fn reach(&mut self, sequence: u32, release: &mut impl FnMut(P)) {
+        let Some((window, start)) = self.coming.filter(|&(_, start)| !behind(sequence, start)) else { return };
+        self.coming = None;
+        self.window = window;
+        self.move_score_to(start);
+        self.move_to(start, release);
+    }
+
+    fn move_score_to(&mut self, start: u32) {
+        if behind(self.scored_from, start) {
+            self.score = self.score.advanced(start.wrapping_sub(self.scored_from));
+            self.scored_from = start;
+        }
+    }
+
     /// Enters an MPDU into the scoreboard.
     fn enter(&mut self, sequence: u32) {
         if behind(sequence, self.scored_from) {
             return;
         }
-        let beyond = sequence.wrapping_sub(self.scored_from).saturating_sub(self.window - 1);
+        // Not only as many as a smaller window has: what is before the scoreboard counts as received.
+        let beyond = sequence.wrapping_sub(self.scored_from).saturating_sub(self.widest - 1);
         self.score = self.score.advanced(beyond);
         self.scored_from = self.scored_from.wrapping_add(beyond);
         self.score.insert(sequence.wrapping_sub(self.scored_from) as usize);
@@ -177,8 +260,7 @@ impl<P: Clone> Recipient<P> {
 
     /// Moves the window on to `start`, and releases what falls off.
     fn move_to(&mut self, start: u32, release: &mut impl FnMut(P)) {
-        // An originator has no more outstanding than the window.
-        let oldest = start.wrapping_sub(2 * self.window);
+        let oldest = start.wrapping_sub(2 * self.widest);
         while self.skipped.front().is_some_and(|&skipped| behind(skipped, oldest)) {
             self.skipped.pop_front();
         }

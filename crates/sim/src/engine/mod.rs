@@ -31,6 +31,7 @@ use hopcast_radio::phy::Phy;
 use hopcast_radio::queue::Reason;
 use hopcast_radio::reception::{LeadingEdge, ReceptionOutcome};
 use hopcast_radio::units::Power;
+use hopcast_wire::ieee80211::management::BlockAckAction;
 
 use crate::timers::Timers;
 use crate::wired::{self, Wire};
@@ -119,6 +120,20 @@ pub trait Upper {
     fn handle_packet(&mut self, port: Port, packet: &Self::Packet, from: Option<StationId>, now: Instant) -> bool;
     /// The management frame that a radio is receiving has this power.
     fn handle_signal(&mut self, _port: Port, _power: Power) {}
+    /// The management frame with the body of `action`, which a radio wants to send to a station. Only radios that aggregate want that.
+    fn block_ack_frame(
+        &mut self,
+        _port: Port,
+        _to: StationId,
+        _action: BlockAckAction,
+        _now: Instant,
+    ) -> Option<Self::Packet> {
+        None
+    }
+    /// The next station whose association with a host's radio, at this interface, has ended.
+    fn poll_left(&mut self, _host: u32) -> Option<(u32, StationId)> {
+        None
+    }
     /// Changes of a host's radio: its interface, the protection of its OFDM frames, and its physical layer.
     fn poll_coexistence(&mut self, _host: u32) -> Option<(u32, Protection, Phy)> {
         None
@@ -707,6 +722,16 @@ impl<U: Upper> Engine<U> {
                     Output::Late(packet, from) => {
                         self.upper.handle_unheard(self.ports.of_station(from), &packet, now);
                     }
+                    Output::Management((), from) => {
+                        let packet = packet_of(&self.medium, heard);
+                        if let Some(action) = packet.block_ack_action() {
+                            self.stations[index].handle_action(from, action, now);
+                        } else {
+                            let port = self.ports.of_station(station);
+                            host_touched |= self.upper.handle_packet(port, packet, Some(from), now);
+                        }
+                    }
+                    Output::Action(action, to) => self.give_action::<WATCHED>(station, action, to, now),
                     Output::OverheardInBody(packet, from, to) => {
                         host_touched = true;
                         self.upper.handle_overheard(self.ports.of_station(station), &packet, from, to, now);
@@ -740,6 +765,28 @@ impl<U: Upper> Engine<U> {
         self.rearm::<WATCHED>(station);
     }
 
+    /// Gives a station the action frame that it wants to send.
+    #[cold]
+    #[inline(never)]
+    fn give_action<const WATCHED: bool>(
+        &mut self,
+        station: StationId,
+        action: BlockAckAction,
+        to: StationId,
+        now: Instant,
+    ) {
+        let port = self.ports.of_station(station);
+        let Some(packet) = self.upper.block_ack_frame(port, to, action, now) else { return };
+        let mac = &mut self.stations[station.0 as usize];
+        if let Some(watch) = self.watch.as_mut().filter(|_| WATCHED) {
+            let copy = packet.clone();
+            mac.handle_packet(Some(to), packet, now);
+            watch.on_queued(port, Some(to), &copy, mac.queued(), now);
+        } else {
+            mac.handle_packet(Some(to), packet, now);
+        }
+    }
+
     /// Moves packets from a host to its interfaces. The stations among them are `touched`, but for the one that is settled now.
     fn settle_host<const WATCHED: bool>(&mut self, host: usize, settled: Option<StationId>, now: Instant) {
         let Self { upper, stations, wires, ports, touched, host_timers, watch, .. } = self;
@@ -764,6 +811,15 @@ impl<U: Upper> Engine<U> {
                     if let Attachment::Station(station) = ports.attachment(host, interface) {
                         let port = Port { host: host as u32, interface };
                         upper.handle_station_dump(port, stations[station.0 as usize].links(), now);
+                    }
+                    continue;
+                }
+                if let Some((interface, peer)) = upper.poll_left(host as u32) {
+                    if let Attachment::Station(station) = ports.attachment(host, interface) {
+                        stations[station.0 as usize].handle_left(peer);
+                        if settled != Some(station) {
+                            touched.push(station);
+                        }
                     }
                     continue;
                 }

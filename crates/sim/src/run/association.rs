@@ -44,6 +44,8 @@ struct Member {
     signal: Power,
     outgoing: VecDeque<Message>,
     purges: VecDeque<StationId>,
+    /// Those whose association has ended.
+    left: VecDeque<StationId>,
     /// What has to be told to the radio.
     behaviour: Option<Coexistence>,
     adaptation: Adaptation,
@@ -118,6 +120,7 @@ impl Associations {
                 signal: Power::ZERO,
                 outgoing: VecDeque::new(),
                 purges: VecDeque::new(),
+                left: VecDeque::new(),
                 behaviour: None,
                 adaptation: Adaptation {
                     is_erp: is_erp(phy, radio.config),
@@ -239,6 +242,12 @@ impl Associations {
         members.iter_mut().find_map(|member| Some((member.interface, member.purges.pop_front()?)))
     }
 
+    /// The next station whose association with an interface of a host has ended.
+    pub(super) fn poll_left(&mut self, host: u32) -> Option<(u32, StationId)> {
+        let members = self.hosts.get_mut(host as usize)?;
+        members.iter_mut().find_map(|member| Some((member.interface, member.left.pop_front()?)))
+    }
+
     /// How a radio of a host is to go on: what protects its OFDM frames, and with which slot.
     pub(super) fn poll_coexistence(&mut self, host: u32) -> Option<(u32, Protection, Phy)> {
         let members = self.hosts.get_mut(host as usize)?;
@@ -286,6 +295,7 @@ impl Member {
                     let change = if is_access_point { Change::Lost } else { Change::Left };
                     changes.extend(station_of(peer).map(|peer| change(port, peer)));
                     self.purges.extend(station_of(peer));
+                    self.left.extend(station_of(peer));
                 }
             }
         }

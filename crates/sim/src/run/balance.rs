@@ -28,7 +28,7 @@ pub enum ImbalanceError {
         /// Packets that are there.
         held: usize,
     },
-    /// Management frames, between a node's association and its radios.
+    /// Management frames, between what asks for them at a node and its radios.
     #[error("node {}: the radios hold {held} management frames where {expected} should be", node.0)]
     Management {
         /// Where.
@@ -65,7 +65,7 @@ impl Simulation {
     /// The first imbalance.
     pub fn check(&self) -> Result<(), ImbalanceError> {
         let upper = self.engine.upper();
-        let Hosts { hosts, counters, flows, cards, associations, real, .. } = upper;
+        let Hosts { hosts, counters, flows, cards, associations, actions, real, .. } = upper;
         let mut census = Census::new();
         for (host, counters) in hosts.iter().zip(counters) {
             host.check(counters)?;
@@ -91,7 +91,9 @@ impl Simulation {
             if expected != held as i128 {
                 return Err(ImbalanceError::Interface { node, expected, held });
             }
-            let Counts { given, sent, dropped, .. } = associations.counts(node.0);
+            let mut counts = associations.counts(node.0);
+            counts += actions[node.0 as usize];
+            let Counts { given, sent, dropped, .. } = counts;
             let expected = i128::from(given) - i128::from(sent) - i128::from(dropped);
             if expected != management as i128 {
                 return Err(ImbalanceError::Management { node, expected, held: management });

@@ -6,7 +6,7 @@ use hopcast_radio::mac::{Protection, StationId};
 use hopcast_radio::phy::Phy;
 
 use super::Simulation;
-use super::association::Associations;
+use super::association::{Associations, Counts};
 use super::hosts::{Hosts, Observer};
 use super::real::RealHosts;
 use super::stations::Stations;
@@ -85,6 +85,7 @@ fn hosts(scenario: &Scenario, seed: u64, hosting: Hosting, machines: Machines, s
     }
     Hosts {
         counters: vec![Counters::default(); hosts.len()],
+        actions: vec![Counts::default(); hosts.len()],
         hosts,
         flows,
         pool: SduPool::default(),

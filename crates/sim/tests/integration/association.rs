@@ -10,7 +10,7 @@ use hopcast_sim::id::NodeId;
 use hopcast_sim::metrics::DropCause;
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::{Scenario, Source};
-use hopcast_wire::ieee80211::management::{Repr, Status};
+use hopcast_wire::ieee80211::management::{BlockAckAction, Repr, Status};
 use proptest::prelude::*;
 
 use crate::run_with_checks;
@@ -184,6 +184,48 @@ fn a_station_that_walks_away_comes_back_at_the_next_access_point() {
     }
 }
 
+/// A station walks to the next access point and back. Agreements end with an association: each time the access point asks for another
+/// one, with the number of the packet behind that in hand, though its agreement with the same station never ended over the air.
+#[test]
+fn a_station_that_comes_back_has_another_agreement() {
+    let folder = Folder::new("association-agreement");
+    fs::write(folder.path().join("walk.movements"), "0 10 0 9 190 0 18 10 0\n").unwrap();
+    let radio = r#"association = "active"
+        aggregation = { agreements = "negotiated" }"#;
+    let text = corridor(radio, r#"mobility = { model = "trace", file = "walk.movements" }"#, "20 s")
+        .replace("802.11g", "802.11n");
+    let source = Source { text, name: "walk.toml".into(), directory: folder.path().to_owned(), ..Source::default() };
+    let scenario = Scenario::parse(&source, &[]).unwrap_or_else(|errors| panic!("{errors}")).scenario;
+    let (simulation, frames) = run(&scenario);
+    let actions = frames.iter().filter_map(|(at, by, frame)| match body(frame)? {
+        Repr::BlockAck(action) => Some((*at, by.0, action)),
+        _ => None,
+    });
+    let actions: Vec<_> = actions.collect();
+    let requests: Vec<_> = actions
+        .iter()
+        .filter_map(|(at, by, action)| match action {
+            BlockAckAction::AddRequest { dialog_token, start, .. } => Some((*at, *by, *dialog_token, *start)),
+            _ => None,
+        })
+        .collect();
+    let by: Vec<(u32, u8)> = requests.iter().map(|&(_, by, dialog_token, _)| (by, dialog_token)).collect();
+    assert_eq!(by, [(0, 1), (1, 1), (0, 2)], "{actions:?}");
+    assert!(!actions.iter().any(|(.., action)| matches!(action, BlockAckAction::Delete { .. })), "{actions:?}");
+    let accepted = actions.iter().filter(|(_, by, action)| {
+        *by == 2 && matches!(action, BlockAckAction::AddResponse { status: Status::Success, .. })
+    });
+    assert_eq!(accepted.count(), 3);
+    // Ten packets in each tenth of a second, from the first packet on: the last number is that of a second walk.
+    assert_eq!((requests[0].3, requests[1].3), (1, 1));
+    assert!(requests[2].3 > 300, "the numbers go on: {requests:?}");
+    let sent: u64 = simulation.stations().iter().map(|station| station.counters().management_sent).sum();
+    let on_air = frames.iter().filter(|(_, _, frame)| frame.kind == FrameKind::Management).count();
+    assert_eq!(sent, on_air as u64);
+    let flow = simulation.flows().iter().next().unwrap().summary(simulation.end());
+    assert!(flow.last_arrival_s > Some(19.9), "{flow:?}");
+}
+
 /// Beacons go before the packets of a TXOP that never ends of itself.
 #[test]
 fn voice_without_end_leaves_room_for_beacons() {
@@ -321,6 +363,30 @@ proptest! {
         let walker = "placement = { shape = \"uniform\", width = \"200 m\", height = \"150 m\" }\n\
                       mobility = { model = \"random-waypoint\", speed = [\"20 m/s\", \"90 m/s\"] }";
         let mut text = corridor(&radio, walker, "3 s");
+        let transport = if is_tcp { "tcp" } else { "udp" };
+        text += &format!(
+            "[[flows]]\nname = \"up\"\nfrom = \"sta\"\nto = \"server\"\n\
+             transport = {{ protocol = \"{transport}\" }}\napplication = {{ kind = \"bulk\" }}\n"
+        );
+        run_with_checks(&text, seed, stops)?;
+    }
+
+    /// The same with agreements over the air, which come and go with the stations.
+    #[test]
+    fn nothing_vanishes_while_agreements_come_and_go(
+        seed in 0_u64..1_000,
+        window in 1_u32..=64,
+        inactivity in prop::sample::select(vec!["off", "20.48 ms"]),
+        is_tcp in any::<bool>(),
+        stops in prop::collection::vec(0_u64..3_000_000_000, 3),
+    ) {
+        let radio = format!(
+            "association = \"active\"\nbeacon_interval = \"20.48 ms\"\n\
+             aggregation = {{ agreements = \"negotiated\", inactivity = \"{inactivity}\", block_ack = {window} }}"
+        );
+        let walker = "placement = { shape = \"uniform\", width = \"200 m\", height = \"150 m\" }\n\
+                      mobility = { model = \"random-waypoint\", speed = [\"20 m/s\", \"90 m/s\"] }";
+        let mut text = corridor(&radio, walker, "3 s").replace("802.11g", "802.11n");
         let transport = if is_tcp { "tcp" } else { "udp" };
         text += &format!(
             "[[flows]]\nname = \"up\"\nfrom = \"sta\"\nto = \"server\"\n\

@@ -68,6 +68,8 @@ code_points! {
         AccessPointFull = 17,
         /// The station lacks one of the basic rates.
         UnsupportedRates = 18,
+        /// The request was declined.
+        Declined = 37,
     }
 }
 
@@ -92,6 +94,12 @@ code_points! {
         LeavingCell = 8,
         /// The station asks for association and is not authenticated.
         NotAuthenticated = 9,
+        /// The station no longer uses the agreement.
+        EndOfAgreement = 37,
+        /// Frames came under an agreement that the station does not have.
+        UnknownAgreement = 38,
+        /// Nothing came for too long.
+        Timeout = 39,
     }
 }
 

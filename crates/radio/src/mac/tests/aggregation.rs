@@ -1,78 +1,33 @@
 //! Two stations with an agreement on a link of no length, whose MPDUs and answers get lost as the test says.
 
-use std::rc::Rc;
+use core::ops::{Deref, DerefMut};
 
-use hopcast_protocols::random::{Purpose, Stream};
 use proptest::prelude::*;
 
-use super::super::edca::{EdcaParameters, Edition};
 use super::super::*;
-use super::bench::{Packet, micros, us};
-use crate::aggregate::MpduSet;
-use crate::phy::{Phy, Shape, Standard};
+use super::bench::{micros, us};
+use crate::testkit::{self, Loss, config};
 
-const A: StationId = StationId(0);
-const B: StationId = StationId(1);
+/// Of which the first station sends to the second.
+struct Pair(testkit::Pair);
 
-/// What of a frame gets lost: its MPDUs at these places, or all of it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Loss {
-    places: Vec<usize>,
-    whole: bool,
-}
+impl Deref for Pair {
+    type Target = testkit::Pair;
 
-/// A frame on the air.
-#[derive(Clone, Debug)]
-struct Sent {
-    at: Instant,
-    frame: Header,
-    mpdus: Vec<u32>,
-}
-
-struct Pair {
-    stations: [Dcf<Packet>; 2],
-    on_air: Option<(usize, Instant, Instant)>,
-    losses: std::collections::VecDeque<Loss>,
-    sent: Vec<Sent>,
-    delivered: Vec<u32>,
-    late: Vec<u32>,
-    outcomes: Vec<(u32, Option<DropCause>)>,
-    now: Instant,
-}
-
-/// 802.11n at MCS 7 in 20 MHz: 65 Mb/s. SIFS 16, AIFS of best effort 43, block acknowledgment at 24 Mb/s 32 µs, ACK 28 µs.
-fn config(change: impl FnOnce(&mut Aggregation)) -> Config {
-    let phy = Standard::Ht.phy(false);
-    let mut aggregation = Aggregation::of(Standard::Ht);
-    change(&mut aggregation);
-    Config {
-        edca: Some(EdcaParameters::all_defaults(&phy, Edition::Ieee2012)),
-        aggregation: Some(aggregation),
-        queue_packets: 1_000,
-        ..Config::new(phy, mcs_7(&phy))
+    fn deref(&self) -> &Self::Target {
+        &self.0
     }
 }
 
-fn mcs_7(phy: &Phy) -> TxVector {
-    let vector = Shape::of(Standard::Ht).vector(Standard::Ht, 7).expect("a scheme of HT");
-    assert!(phy.vectors().contains(&vector));
-    vector
+impl DerefMut for Pair {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
 }
 
 impl Pair {
     fn new(config: &Config) -> Self {
-        let station =
-            |id: StationId| Dcf::new(id, config.clone(), Stream::new(1, Purpose::Backoff, u64::from(id.0), 0));
-        Self {
-            stations: [station(A), station(B)],
-            on_air: None,
-            losses: Default::default(),
-            sent: Vec::new(),
-            delivered: Vec::new(),
-            late: Vec::new(),
-            outcomes: Vec::new(),
-            now: us(0),
-        }
+        Self(testkit::Pair::new([config; 2]))
     }
 
     /// Gives the first station a packet, which goes at once, and while it is on the air those that follow.
@@ -84,11 +39,7 @@ impl Pair {
 
     /// Gives the first station packets of 1500 bytes for the second.
     fn offer(&mut self, ids: core::ops::Range<u32>) {
-        for id in ids {
-            let packet = Packet { id, octets: 1_500, ..Packet::default() };
-            self.stations[0].handle_packet(Some(B), packet, self.now);
-            self.collect(0);
-        }
+        self.0.offer(0, ids, 0);
     }
 
     fn lose(&mut self, places: &[usize]) {
@@ -103,85 +54,12 @@ impl Pair {
         self.losses.push_back(Loss::default());
     }
 
-    /// Runs until then.
-    fn run(&mut self, end: Instant) {
-        loop {
-            let timers = [0, 1].map(|station: usize| self.stations[station].poll_timeout());
-            let ends = self.on_air.map(|(.., end)| end);
-            let Some(next) = timers.into_iter().chain([ends]).flatten().min().filter(|&next| next <= end) else {
-                break;
-            };
-            assert!(next >= self.now, "time runs forward");
-            self.now = next;
-            // A frame's end comes before what stations do then.
-            if ends == Some(next) {
-                self.end_frame();
-            } else {
-                let station = usize::from(timers[0] != Some(next));
-                let header = self.on_air.map(|(from, start, _)| start + self.last_header(from).header);
-                let is_receiving = self.on_air.is_some_and(|(from, ..)| from != station) && header <= Some(next);
-                self.stations[station].handle_timeout(next, || is_receiving, false);
-                self.collect(station);
-            }
-        }
-        self.now = end;
-    }
-
-    fn end_frame(&mut self) {
-        let (from, start, _) = self.on_air.take().expect("a frame is on the air");
-        self.stations[from].handle_timeout(self.now, || false, false);
-        let (header, body) = (self.last_header(from), self.stations[from].body_on_air().cloned());
-        self.collect(from);
-        let loss = self.losses.pop_front().unwrap_or_default();
-        let to = 1 - from;
-        let header_end = start + header.header;
-        let mut received = MpduSet::default();
-        let count = match body.as_deref() {
-            Some(Body::Mpdus(mpdus)) => mpdus.len(),
-            _ => 1,
-        };
-        (0..count).filter(|place| !loss.places.contains(place)).for_each(|place| received.insert(place));
-        if loss.whole || received.is_empty() {
-            self.stations[to].handle_error(header.vector, header_end, self.now);
-        } else if let Some(body) = body {
-            self.stations[to].handle_body(&header, &body, &received, header_end, self.now);
-        } else {
-            self.stations[to].handle_frame(&header, header_end, self.now);
-        }
-        self.stations[to].handle_idle(self.now);
-        self.collect(to);
-    }
-
-    fn last_header(&self, station: usize) -> Header {
-        *self.stations[station].on_air().0
-    }
-
-    fn collect(&mut self, station: usize) {
-        while let Some(output) = self.stations[station].poll_output() {
-            match output {
-                Output::Transmit(()) => {
-                    let frame = self.last_header(station);
-                    let body: Option<Rc<Body<Packet>>> = self.stations[station].body_on_air().cloned();
-                    let mpdus = match body.as_deref() {
-                        Some(Body::Mpdus(mpdus)) => mpdus.iter().map(|mpdu| mpdu.sequence).collect(),
-                        _ => Vec::new(),
-                    };
-                    assert!(self.on_air.is_none(), "two stations send at once");
-                    self.on_air = Some((station, self.now, self.now + frame.airtime));
-                    self.sent.push(Sent { at: self.now, frame, mpdus });
-                    self.stations[1 - station].handle_busy(self.now);
-                }
-                Output::Released(packet, _) => self.delivered.push(packet.id),
-                Output::Late(packet, _) => self.late.push(packet.id),
-                Output::Sent(packet) => self.outcomes.push((packet.id, None)),
-                Output::Dropped(packet, cause, _) => self.outcomes.push((packet.id, Some(cause))),
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-
     fn kinds(&self) -> Vec<FrameKind> {
         self.sent.iter().map(|sent| sent.frame.kind).collect()
+    }
+
+    fn delivered(&self) -> Vec<u32> {
+        self.fates[0].delivered.iter().map(|&(_, id)| id).collect()
     }
 }
 
@@ -194,12 +72,12 @@ fn what_waits_goes_in_one_frame() {
     pair.run(us(5_000));
     assert_eq!(pair.kinds(), [FrameKind::Data, FrameKind::Ack, FrameKind::Data, FrameKind::BlockAck]);
     assert_eq!((pair.sent[0].frame.octets, pair.sent[2].frame.octets), (1_538, 2 * 1_544 + 1_542));
-    assert_eq!((pair.sent[2].mpdus.clone(), pair.delivered.clone()), (vec![1, 2, 3], vec![0, 1, 2, 3]));
+    assert_eq!((pair.sent[2].mpdus.clone(), pair.delivered()), (vec![1, 2, 3], vec![0, 1, 2, 3]));
     assert_eq!(pair.sent[2].frame.airtime, micros(36 + 4 * 143));
     assert_eq!(pair.sent[2].frame.duration, micros(16 + 32));
     assert_eq!(pair.sent[3].at, pair.sent[2].at + pair.sent[2].frame.airtime + micros(16));
     assert_eq!((pair.sent[3].frame.octets, pair.sent[3].frame.airtime), (32, micros(32)));
-    assert_eq!(pair.outcomes, (0..4).map(|id| (id, None)).collect::<Vec<_>>());
+    assert_eq!(pair.fates[0].outcomes, (0..4).map(|id| (id, None)).collect::<Vec<_>>());
 }
 
 /// What is lost goes first in the next frame, with its number; packets that came behind it wait at the recipient.
@@ -211,11 +89,11 @@ fn what_is_lost_goes_again() {
     pair.keep();
     pair.lose(&[1, 3]);
     pair.run(us(1_700));
-    assert_eq!(pair.delivered, [0, 1]);
+    assert_eq!(pair.delivered(), [0, 1]);
     pair.run(us(5_000));
     assert_eq!(pair.sent[2].mpdus, [1, 2, 3, 4, 5]);
     assert_eq!(pair.sent[4].mpdus, [2, 4]);
-    assert_eq!(pair.delivered, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(pair.delivered(), [0, 1, 2, 3, 4, 5]);
 }
 
 /// Without a block acknowledgment all goes again, and the recipient delivers nothing twice.
@@ -229,7 +107,7 @@ fn a_lost_block_ack_repeats_the_frame() {
     pair.lose_whole();
     pair.run(us(9_000));
     assert_eq!((pair.sent[2].mpdus.clone(), pair.sent[4].mpdus.clone()), (vec![1, 2, 3], vec![1, 2, 3]));
-    assert_eq!(pair.delivered, [0, 1, 2, 3]);
+    assert_eq!(pair.delivered(), [0, 1, 2, 3]);
     assert_eq!(pair.stations[1].counters().duplicates, 3);
     assert_eq!(pair.stations[0].counters().ack_timeouts, 1);
 }
@@ -248,8 +126,8 @@ fn a_request_follows_what_is_given_up() {
     use FrameKind::{Ack, BlockAck, BlockAckRequest, Data};
     assert_eq!(pair.kinds(), [Data, Ack, Data, BlockAck, Data, BlockAckRequest, BlockAck]);
     assert_eq!((pair.sent[2].mpdus.clone(), pair.sent[4].mpdus.clone()), (vec![1, 2, 3], vec![1]));
-    assert_eq!(pair.delivered, [0, 2, 3]);
-    let lost: Vec<_> = pair.outcomes.iter().filter(|outcome| outcome.1.is_some()).collect();
+    assert_eq!(pair.delivered(), [0, 2, 3]);
+    let lost: Vec<_> = pair.fates[0].outcomes.iter().filter(|outcome| outcome.1.is_some()).collect();
     assert_eq!(lost, [&(1, Some(DropCause::LongRetryLimit))]);
     // SIFS after the request, which takes 32 µs at 24 Mb/s.
     assert_eq!(pair.sent[5].frame.octets, 24);
@@ -267,7 +145,7 @@ fn the_window_bounds_what_is_outstanding() {
     pair.run(us(9_000));
     assert_eq!(pair.sent[2].mpdus, [1, 2, 3, 4]);
     assert_eq!(pair.sent[4].mpdus, [1]);
-    assert_eq!(pair.delivered, (0..12).collect::<Vec<_>>());
+    assert_eq!(pair.delivered(), (0..12).collect::<Vec<_>>());
 }
 
 /// Two packets of 1500 bytes make an A-MSDU of 2·(14 + 8 + 1500) and padding of 2, and an MPDU of 3076.
@@ -279,8 +157,8 @@ fn packets_share_an_mpdu() {
     let data: Vec<u32> =
         pair.sent.iter().filter(|sent| sent.frame.kind == FrameKind::Data).map(|s| s.frame.octets).collect();
     assert_eq!(data, [1_538, 3_076, 3_076]);
-    assert_eq!(pair.delivered, [0, 1, 2, 3, 4]);
-    assert_eq!(pair.outcomes.len(), 5);
+    assert_eq!(pair.delivered(), [0, 1, 2, 3, 4]);
+    assert_eq!(pair.fates[0].outcomes.len(), 5);
 }
 
 /// A TXOP of 3.008 ms: frames of video follow each other by SIFS.
@@ -303,7 +181,7 @@ fn a_txop_holds_several_frames() {
     );
     assert!(ends[7] <= starts[2] + micros(3_008));
     assert!(starts[8] > ends[7] + micros(16), "the time is over");
-    assert_eq!(pair.delivered, (0..16).collect::<Vec<_>>());
+    assert_eq!(pair.delivered(), (0..16).collect::<Vec<_>>());
 }
 
 #[test]
@@ -316,7 +194,7 @@ fn a_packet_that_comes_during_a_request_follows_it() {
     pair.run(us(9_000));
     use FrameKind::{Ack, BlockAck, BlockAckRequest, Data};
     assert_eq!(pair.kinds(), [Data, BlockAckRequest, BlockAck, Data, Ack]);
-    assert_eq!(pair.delivered, [1]);
+    assert_eq!(pair.delivered(), [1]);
 }
 
 /// The lifetime ends what no answer ever comes for, after the attempts of the station's limit.
@@ -328,7 +206,7 @@ fn a_silent_receiver_costs_the_attempts_of_a_frame() {
         pair.lose_whole();
     }
     pair.run(us(100_000));
-    assert_eq!(pair.outcomes[0], (0, Some(DropCause::ShortRetryLimit)));
+    assert_eq!(pair.fates[0].outcomes[0], (0, Some(DropCause::ShortRetryLimit)));
 }
 
 proptest! {
@@ -359,12 +237,12 @@ proptest! {
         }
         let end = pair.now + Duration::from_secs(3);
         pair.run(end);
-        prop_assert!(pair.delivered.is_sorted_by(|a, b| a < b), "{:?}", pair.delivered);
-        let mut outcomes = pair.outcomes.clone();
+        prop_assert!(pair.delivered().is_sorted_by(|a, b| a < b), "{:?}", pair.delivered());
+        let mut outcomes = pair.fates[0].outcomes.clone();
         outcomes.sort_unstable_by_key(|outcome| outcome.0);
         prop_assert!(outcomes.iter().map(|outcome| outcome.0).eq(0..count), "each has one outcome: {:?}", outcomes);
         for (id, cause) in outcomes {
-            let arrived = pair.delivered.contains(&id) || pair.late.contains(&id);
+            let arrived = pair.delivered().contains(&id) || pair.fates[0].late.contains(&id);
             prop_assert!(cause.is_some() || arrived, "{} was acknowledged", id);
         }
         prop_assert_eq!(pair.stations[0].held().count(), 0);

@@ -545,7 +545,11 @@ impl Bench {
                 Output::FalselyAcknowledged(packet) => Output::FalselyAcknowledged(packet),
                 Output::Dropped(packet, cause, to) => Output::Dropped(packet, cause, to),
                 Output::Overheard((), from, to) => Output::Overheard(self.heard, from, to),
-                Output::Released(..) | Output::Late(..) | Output::OverheardInBody(..) => {
+                Output::Released(..)
+                | Output::Late(..)
+                | Output::OverheardInBody(..)
+                | Output::Management(..)
+                | Output::Action(..) => {
                     panic!("no agreement is in force")
                 }
             };

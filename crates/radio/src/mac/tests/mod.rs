@@ -4,6 +4,7 @@
 
 mod access;
 mod aggregation;
+mod agreement;
 mod bench;
 mod edca;
 mod exchange;

@@ -160,7 +160,9 @@ proptest! {
                 }
                 Output::Deliver(_, from) => prop_assert_eq!(from, OTHER),
                 Output::Overheard(..) => prop_assert!(false, "nobody asked for it"),
-                Output::Released(..) | Output::Late(..) | Output::OverheardInBody(..) => prop_assert!(false, "no agreement is in force"),
+                Output::Released(..) | Output::Late(..) | Output::OverheardInBody(..) | Output::Management(..) | Output::Action(..) => {
+                    prop_assert!(false, "no agreement is in force");
+                }
             }
         }
         prop_assert!(last_end <= end);

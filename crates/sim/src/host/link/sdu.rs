@@ -5,7 +5,7 @@ use hopcast_radio::mac::Payload;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::arp;
 use hopcast_wire::ecn::Ecn;
-use hopcast_wire::ieee80211::management;
+use hopcast_wire::ieee80211::management::{self, BlockAckAction};
 use hopcast_wire::llc::EtherType;
 
 use crate::host::packet::{ARP_PACKET, Ipv4, Packet, RealPart, RoutingPart, flow_between};
@@ -172,6 +172,16 @@ impl Payload for Sdu {
     #[inline]
     fn is_management(&self) -> bool {
         matches!(self, Self::Management(_))
+    }
+
+    fn block_ack_action(&self) -> Option<&BlockAckAction> {
+        match self {
+            Self::Management(management) => match &management.body {
+                management::Repr::BlockAck(action) => Some(action),
+                _ => None,
+            },
+            Self::Ip(_) | Self::Arp(_) | Self::MessageInArp(_) | Self::Raw(_) => None,
+        }
     }
 
     #[inline]

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
 use hopcast_radio::mac::association::Message;
+use hopcast_wire::ieee80211::management::Repr;
 
 use super::Hosts;
 use crate::engine::{Attachment, Outgoing, Port};
@@ -35,17 +36,33 @@ impl Hosts {
     #[cold]
     pub(super) fn poll_management(&mut self, host: u32, now: Instant) -> Option<Outgoing<Rc<Sdu>>> {
         let (interface, receiver, message) = self.associations.poll_output(host)?;
-        let to = receiver.map_or(NodeId::ALL, |station| NodeId(self.ports.of_station(station).host));
         let Message { body, expires, .. } = message;
+        Some(Outgoing { interface, receiver, packet: self.management(host, receiver, body, expires, now) })
+    }
+
+    /// A management frame of a host for a station, or for all (`None`).
+    pub(super) fn management(
+        &mut self,
+        host: u32,
+        receiver: Option<StationId>,
+        body: Repr,
+        expires: Option<Instant>,
+        now: Instant,
+    ) -> Rc<Sdu> {
+        let to = receiver.map_or(NodeId::ALL, |station| NodeId(self.ports.of_station(station).host));
         let ends = Ends { source: NodeId(host), destination: to };
-        let sdu = Sdu::Management(Box::new(Management { ends, body, created: now, expires }));
-        Some(Outgoing { interface, receiver, packet: self.pool.share(sdu) })
+        self.pool.share(Sdu::Management(Box::new(Management { ends, body, created: now, expires })))
     }
 
     /// A radio is done with a management frame.
     #[cold]
     pub(super) fn handle_management_done(&mut self, port: Port, management: &Management, is_sent: bool) {
-        // Only access points and stations send any, and of those one that is addressed has one radio, or has sent first.
+        if let Repr::BlockAck(_) = management.body {
+            let counts = &mut self.actions[port.host as usize];
+            *if is_sent { &mut counts.sent } else { &mut counts.dropped } += 1;
+            return;
+        }
+        // Of the others only access points and stations send any, and of those one that is addressed has one radio, or has sent first.
         let to = management.ends.destination;
         let receiver = (to != NodeId::ALL).then(|| self.ports.attachments(to.0 as usize).first().copied()).flatten();
         let receiver = receiver.and_then(|attachment| match attachment {

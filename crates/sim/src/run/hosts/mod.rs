@@ -15,9 +15,10 @@ use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{self, LinkStatistics, Protection, QueueSpace, StationId};
 use hopcast_radio::phy::Phy;
 use hopcast_radio::units::Power;
+use hopcast_wire::ieee80211::management::{BlockAckAction, Repr};
 use hopcast_wire::ipv4::Protocol;
 
-use super::association::Associations;
+use super::association::{Associations, Counts};
 use super::real::RealHosts;
 use crate::address::ip_address;
 use crate::engine::{Attachment, Loss, Outgoing, Port, Ports, Upper};
@@ -49,6 +50,8 @@ pub(super) struct Hosts {
     /// Sees the whole network, for flows whose losses are judged.
     pub(super) observer: Option<Observer>,
     pub(super) associations: Associations,
+    /// By host: the action frames of its radios.
+    pub(super) actions: Vec<Counts>,
     /// Where real hosts stand in for simulated ones.
     pub(super) real: Option<Box<RealHosts>>,
 }
@@ -165,6 +168,15 @@ impl Upper for Hosts {
 
     fn handle_signal(&mut self, port: Port, power: Power) {
         self.associations.handle_signal(port, power);
+    }
+
+    fn block_ack_frame(&mut self, port: Port, to: StationId, action: BlockAckAction, now: Instant) -> Option<Rc<Sdu>> {
+        self.actions[port.host as usize].given += 1;
+        Some(self.management(port.host, Some(to), Repr::BlockAck(action), None, now))
+    }
+
+    fn poll_left(&mut self, host: u32) -> Option<(u32, StationId)> {
+        self.associations.poll_left(host)
     }
 
     fn poll_coexistence(&mut self, host: u32) -> Option<(u32, Protection, Phy)> {

@@ -1,17 +1,16 @@
 //! Aggregation: `radio.aggregation`.
 
-use hopcast_radio::mac::Aggregation as Limits;
+use hopcast_radio::mac::{Aggregation as Limits, Agreements as Making};
 use hopcast_radio::phy::Standard;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::Resolver;
 use super::bytes;
 use crate::scenario::declare::{computed, is};
-use crate::scenario::quantity::{CountOrOff, Size, SizeOrOff, TimeOrOff};
+use crate::scenario::quantity::{CountOrOff, Size, SizeOrOff, Time, TimeOrOff};
 
-/// Aggregation of 802.11n and later. Agreements about block acknowledgments are in force from the start, between all stations and
-/// for all priorities.
+/// Aggregation of 802.11n and later.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Aggregation {
@@ -33,7 +32,27 @@ pub(super) struct Aggregation {
     /// like this. `retry_limit` counts frames that nothing answers.
     #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = is("off", "IEEE 802.11-2020, 10.25.6.5: the lifetime alone limits attempts")))]
     pub(super) attempts: Option<CountOrOff>,
+    /// How agreements about block acknowledgments come into force.
+    #[schemars(extend("x-default" = is("implicit", "for all stations and priorities from the start, so that results show aggregation alone")))]
+    pub(super) agreements: Option<Agreements>,
+    /// Time without data after which a negotiated agreement ends, in steps of 1.024 ms (Block Ack Timeout Value).
+    #[schemars(extend("minimum" = 0.001_024, "maximum" = 67.107_84, "x-default" = is("off", "Linux's mac80211 sets no timeout")))]
+    pub(super) inactivity: Option<TimeOrOff>,
 }
+
+/// How agreements about block acknowledgments come into force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Agreements {
+    /// All are in force from the start, and no frame is sent for them.
+    Implicit,
+    /// Over the air: a station sends an ADDBA request with the first packet for a receiver and priority. Until it has the response,
+    /// MPDUs go one at a time, each with an ACK. A DELBA ends an agreement.
+    Negotiated,
+}
+
+/// A time unit of 802.11, in seconds (IEEE 802.11-2020, 3.1).
+const TIME_UNIT: f64 = 0.001_024;
 
 impl Resolver<'_> {
     /// What stations aggregate; `None` before 802.11n.
@@ -46,6 +65,8 @@ impl Resolver<'_> {
                 ("block_ack", given.block_ack.is_some()),
                 ("lifetime", given.lifetime.is_some()),
                 ("attempts", given.attempts.is_some()),
+                ("agreements", given.agreements.is_some()),
+                ("inactivity", given.inactivity.is_some()),
             ] {
                 if is_given {
                     let problem = format!("{standard} does not aggregate");
@@ -98,6 +119,34 @@ impl Resolver<'_> {
         let attempts = self.ledger.pick(&path("attempts"), given.attempts, || {
             (CountOrOff(None), "default: the lifetime alone limits attempts (IEEE 802.11-2020, 10.25.6.5)".into())
         });
-        Some(Limits { ampdu, amsdu, window: window.min(most.window), lifetime: lifetime.into(), attempts: attempts.0 })
+        let agreements = self.agreements(given, has_agreements);
+        let (window, lifetime) = (window.min(most.window), lifetime.into());
+        Some(Limits { ampdu, amsdu, window, lifetime, attempts: attempts.0, agreements })
+    }
+
+    /// How agreements come into force, and end.
+    fn agreements(&mut self, given: Aggregation, has_agreements: bool) -> Making {
+        let path = |key| ["radio", "aggregation", key];
+        let agreements = self.ledger.pick(&path("agreements"), given.agreements, || {
+            (Agreements::Implicit, "default: in force from the start, so that results show aggregation alone".into())
+        });
+        let is_negotiated = agreements == Agreements::Negotiated;
+        if is_negotiated && !has_agreements {
+            self.report(&path("agreements"), "needs block acknowledgments", "\"implicit\", or a block_ack");
+        }
+        let inactivity = self.ledger.pick(&path("inactivity"), given.inactivity, || {
+            (TimeOrOff(None), "default: as in Linux's mac80211, which sets no timeout".into())
+        });
+        let seconds = inactivity.0.map_or(0.0, |time| time.0);
+        let units = libm::round(seconds / TIME_UNIT);
+        if inactivity.0.is_some() && !is_negotiated {
+            let problem = "has no effect: agreements are in force throughout the run";
+            self.report(&path("inactivity"), problem, "agreements = \"negotiated\"");
+        } else if libm::fabs(units * TIME_UNIT - seconds) > 1e-9 {
+            let expected = format!("a multiple of it, such as {}", Time(units.max(1.0) * TIME_UNIT));
+            self.report(&path("inactivity"), "is not a whole number of time units of 1.024 ms", expected);
+        }
+        // A float to integer cast saturates.
+        if is_negotiated { Making::Negotiated { inactivity: units as u16 } } else { Making::Implicit }
     }
 }
