@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::edca::UserPriority;
-use crate::aggregate::{BlockAck, Mpdu, MpduSet};
+use crate::aggregate::{BlockAck, MAX_WINDOW, Mpdu, MpduSet};
 use crate::frame::StationId;
 
 /// For so long an MPDU is held back for the sake of earlier ones: `HT_RX_REORDER_BUF_TIMEOUT` of Linux's mac80211.
@@ -73,8 +73,9 @@ impl<P: Clone> Recipients<P> {
 #[derive(Clone, Debug)]
 pub(super) struct Recipient<P> {
     window: u32,
-    /// The largest window so far: an originator has had no more outstanding.
-    widest: u32,
+    /// MPDUs of the scoreboard; an originator has no more outstanding. Over the air those of the bitmap, which may be more than the
+    /// window: an originator whose window is larger is told of no MPDU that never came.
+    scored: u32,
     /// Whether an agreement is in force.
     is_open: bool,
     /// The window and the first MPDU of an agreement in force under which nothing has come.
@@ -112,14 +113,14 @@ struct Held<P> {
 impl<P: Clone> Recipient<P> {
     /// One with an agreement from the start.
     pub(super) fn new(window: u32) -> Self {
-        Self { window, widest: window, is_open: true, ..Self::without_agreement() }
+        Self { window, scored: window, is_open: true, ..Self::without_agreement() }
     }
 
     /// One without an agreement.
     pub(super) fn without_agreement() -> Self {
         Self {
             window: 1,
-            widest: 1,
+            scored: bitmap(1),
             is_open: false,
             coming: None,
             scored_from: 0,
@@ -148,7 +149,7 @@ impl<P: Clone> Recipient<P> {
         let ahead = u32::from(start).wrapping_sub(self.next) & 0xfff;
         let start = if ahead < 0x800 { self.next.wrapping_add(ahead) } else { self.next };
         self.is_open = true;
-        self.widest = self.widest.max(window);
+        self.scored = self.scored.max(bitmap(window));
         if behind(self.next, start) {
             self.coming = Some((window, start));
         } else {
@@ -251,8 +252,8 @@ impl<P: Clone> Recipient<P> {
         if behind(sequence, self.scored_from) {
             return;
         }
-        // Not only as many as a smaller window has: what is before the scoreboard counts as received.
-        let beyond = sequence.wrapping_sub(self.scored_from).saturating_sub(self.widest - 1);
+        // What is before the scoreboard counts as received.
+        let beyond = sequence.wrapping_sub(self.scored_from).saturating_sub(self.scored - 1);
         self.score = self.score.advanced(beyond);
         self.scored_from = self.scored_from.wrapping_add(beyond);
         self.score.insert(sequence.wrapping_sub(self.scored_from) as usize);
@@ -260,7 +261,7 @@ impl<P: Clone> Recipient<P> {
 
     /// Moves the window on to `start`, and releases what falls off.
     fn move_to(&mut self, start: u32, release: &mut impl FnMut(P)) {
-        let oldest = start.wrapping_sub(2 * self.widest);
+        let oldest = start.wrapping_sub(2 * self.scored);
         while self.skipped.front().is_some_and(|&skipped| behind(skipped, oldest)) {
             self.skipped.pop_front();
         }
@@ -292,6 +293,11 @@ impl<P> Held<P> {
         release(self.packet);
         self.more.into_iter().for_each(release);
     }
+}
+
+/// Bits of a block acknowledgment for a window (9.3.1.8.2).
+const fn bitmap(window: u32) -> u32 {
+    if window <= 64 { 64 } else { MAX_WINDOW }
 }
 
 /// Whether an MPDU is numbered before another one.
