@@ -19,9 +19,10 @@ from hypothesis import given, strategies
 
 import hopcast
 from conftest import ROOT, Hopcast
+from hopcast import film
 from hopcast.lab import Study
 from hopcast.lab.rows import Sample, claim
-from hopcast.report import NothingToReport, film, write_report
+from hopcast.report import NothingToReport, write_report
 from hopcast.report.documents import WrongDocument, load_run
 from hopcast.tables import FLOW_COLUMNS, flow_table
 from hopcast_papers import EXPERIMENTS, PAPERS

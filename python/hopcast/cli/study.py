@@ -104,8 +104,8 @@ def command(
 @contextmanager
 def _prepared(out: str | None, *, film: bool) -> Iterator[None]:
     """Return the output folder, if there is one, and the folder of the demonstration, if it is to run."""
+    from hopcast.film import FOLDERS
     from hopcast.output import alone, prepared
-    from hopcast.report.film import FOLDERS
 
     with ExitStack() as folders:
         if out is not None:
@@ -158,7 +158,8 @@ def _write(
 ) -> None:
     study.write(out)
     # An interruption while modules in C are imported can abort the process.
-    from hopcast.report import film, write_report
+    from hopcast import film
+    from hopcast.report import write_report
 
     with INTERRUPTION.breaks_off():
         if demonstrate:

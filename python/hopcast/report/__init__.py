@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from hopcast import tables
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
+from hopcast.film import FOLDERS
 from hopcast.lab.experiment import AMOUNTS, Amount, Cells, Experiment, Parameter, Table
 from hopcast.lab.installed import experiments, papers, registers
 from hopcast.lab.raised import listed, told
@@ -33,7 +34,6 @@ from hopcast.report.documents import (
     load_series,
     load_study,
 )
-from hopcast.report.film import FOLDERS
 from hopcast.sweep.result import NAME as SWEEP
 from hopcast.sweep.result import NoSweep, open_sweep
 

@@ -31,7 +31,7 @@ FOLDERS = {"802.11a": "film", "802.11ax": "film-802.11ax"}
 def scenario(radio: str = "802.11a") -> Scenario:
     """The scenario of `examples/film.toml`, over one of `RADIOS`."""
     return Scenario(
-        name=f"a film and a download over {radio}",
+        name="a film and a download",
         duration="60 s",
         seed=SEED,
         radio=RADIOS[radio],
