@@ -115,11 +115,11 @@ impl Access {
     }
 
     /// Free places for a blocking write to an interface with so much space: those of the queue here, as long as the interface has room.
-    /// Without a rate nothing waits here, and all that is on its way takes a place at the interface.
+    /// Without a rate nothing waits here for longer than an instant, and all that is on its way takes a place at the interface too.
     #[must_use]
     pub(crate) fn space(&self, interface: QueueSpace) -> QueueSpace {
         let places = match interface.places {
-            places if self.is_up_unlimited => places.saturating_sub(self.outgoing().count()),
+            places if self.is_up_unlimited => places.saturating_sub(self.outgoing().count()).min(self.up.space()),
             0 => 0,
             _ => self.up.space(),
         };
