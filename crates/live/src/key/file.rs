@@ -34,7 +34,7 @@ pub enum KeyError {
         /// What it says.
         source: io::Error,
     },
-    /// There is none.
+    /// No file has this name.
     #[error("key file {0}: there is no such file; `hopcast key {0}` makes one", .path.display())]
     Missing {
         /// The file.

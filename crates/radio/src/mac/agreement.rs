@@ -84,7 +84,7 @@ struct Originated {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// There is none.
+    /// No agreement is in force or asked for.
     Idle,
     /// A request has gone.
     Requested {
@@ -101,7 +101,7 @@ enum State {
 struct Received {
     /// While the agreement is in force.
     idle: Option<Idle>,
-    /// When the originator was last told that there is none.
+    /// When the originator was last told that no agreement is in force.
     refused_at: Option<Instant>,
 }
 
@@ -125,7 +125,7 @@ impl Idle {
 
 impl Negotiations {
     /// The station takes a new MPDU to a receiver; the next one will have the number `next`. Returns whether it goes under an agreement.
-    /// If there is none, hands `send` a request for one, unless too many have failed.
+    /// Without an agreement it hands `send` a request, unless too many have failed.
     pub(super) fn handle_mpdu(
         &mut self,
         (receiver, priority): Key,
@@ -175,8 +175,7 @@ impl Negotiations {
     /// The originator has given up an MPDU outside the agreement, which the recipient may wait for. Returns the request that is to tell
     /// it, if the agreement is in force; if it was asked for, the request waits for that.
     pub(super) fn handle_given_up(&mut self, key: Key, sequence: u32, request: Request) -> Option<Request> {
-        let place = self.originated.binary_search_by_key(&key, |&(key, _)| key).ok()?;
-        let agreement = &mut self.originated[place].1;
+        let agreement = self.find_mut(key)?;
         match agreement.state {
             State::Agreed { .. } => return Some(request),
             State::Requested { start, .. } if start.wrapping_sub(sequence) as i32 <= 0 => agreement.gap = Some(request),
@@ -187,15 +186,12 @@ impl Negotiations {
 
     /// The request that had to wait for the agreement.
     pub(super) fn take_gap(&mut self, key: Key) -> Option<Request> {
-        let place = self.originated.binary_search_by_key(&key, |&(key, _)| key).ok()?;
-        self.originated[place].1.gap.take()
+        self.find_mut(key)?.gap.take()
     }
 
     /// The recipient has acknowledged something under the agreement.
     pub(super) fn handle_answer(&mut self, key: Key, now: Instant) {
-        if let Ok(place) = self.originated.binary_search_by_key(&key, |&(key, _)| key)
-            && let State::Agreed { idle, .. } = &mut self.originated[place].1.state
-        {
+        if let Some(Originated { state: State::Agreed { idle, .. }, .. }) = self.find_mut(key) {
             idle.since = now;
         }
     }
@@ -349,6 +345,11 @@ impl Negotiations {
     fn find(&self, key: Key) -> Option<&Originated> {
         let place = self.originated.binary_search_by_key(&key, |&(key, _)| key).ok()?;
         Some(&self.originated[place].1)
+    }
+
+    fn find_mut(&mut self, key: Key) -> Option<&mut Originated> {
+        let place = self.originated.binary_search_by_key(&key, |&(key, _)| key).ok()?;
+        Some(&mut self.originated[place].1)
     }
 
     fn originated(&mut self, key: Key) -> &mut Originated {

@@ -196,8 +196,8 @@ impl<P: Payload> Dcf<P> {
         self.note_outputs();
     }
 
-    /// Whether an MPDU with this number for `receiver`, which is taken now, goes under an agreement that is made over the air. Asks for one
-    /// if there is none.
+    /// Whether an MPDU with this number for `receiver`, which is taken now, goes under an agreement that is made over the air. Without an
+    /// agreement it asks for one.
     #[cold]
     #[inline(never)]
     pub(super) fn negotiate(

@@ -699,14 +699,13 @@ impl<U: Upper> Engine<U> {
 
     fn settle_station<const WATCHED: bool>(&mut self, station: StationId, heard: Option<TransmissionId>, now: Instant) {
         let index = station.0 as usize;
-        let host = self.ports.of_station(station).host as usize;
         let mut host_touched = false;
         loop {
             while let Some(output) = self.stations[index].poll_output() {
                 if host_touched && matches!(output, Output::Deliver(..) | Output::Released(..)) {
                     // Several packets come at once in an A-MPDU. The host answers each before it sees the next.
                     host_touched = false;
-                    self.settle_host::<WATCHED>(host, Some(station), now);
+                    self.settle_host_of::<WATCHED>(station, now);
                 }
                 match output {
                     Output::Transmit(()) => self.transmit::<WATCHED>(station, now),
@@ -760,9 +759,15 @@ impl<U: Upper> Engine<U> {
                 break;
             }
             host_touched = false;
-            self.settle_host::<WATCHED>(host, Some(station), now);
+            self.settle_host_of::<WATCHED>(station, now);
         }
         self.rearm::<WATCHED>(station);
+    }
+
+    /// [`Self::settle_host`] for the host of the station that is settled now.
+    fn settle_host_of<const WATCHED: bool>(&mut self, station: StationId, now: Instant) {
+        let host = self.ports.of_station(station).host as usize;
+        self.settle_host::<WATCHED>(host, Some(station), now);
     }
 
     /// Gives a station the action frame that it wants to send.
