@@ -153,7 +153,9 @@ def value(
 ) -> Row:
     """Compare a number with the paper's number or range; without one, it is only `measured`."""
     bounds = tolerated(unit, paper, low, high)
-    verdict: Verdict = "measured" if bounds is None else _place(measured, *bounds, "within", "differs")
+    verdict: Verdict = (
+        "measured" if bounds is None else _place(measured.mean, measured.ci95, *bounds, "within", "differs")
+    )
     return _row(experiment, case, metric, unit, "value", paper, low, high, measured, verdict, note)
 
 
@@ -173,9 +175,14 @@ def claim(
 
     One sentence of the paper is one claim; `sentence` makes one from several cells.
     """
-    bounds = (-float("inf") if low is None else low, float("inf") if high is None else high)
-    verdict = _place(measured, *bounds, "holds", "fails")
+    verdict = by_line(measured.mean, measured.ci95, low, high)
     return _row(experiment, case, metric, unit, "claim", None, low, high, measured, verdict, note)
+
+
+def by_line(mean: float, half: float | None, low: float | None, high: float | None) -> Verdict:
+    """Verdict on a mean, with half the width of its interval, by a line: between `low` and `high`, if given."""
+    bounds = (-math.inf if low is None else low, math.inf if high is None else high)
+    return _place(mean, half, *bounds, "holds", "fails")
 
 
 def average(samples: Iterable[Sample]) -> Sample:
@@ -305,9 +312,9 @@ def agrees(measured: float, unit: str, paper: float) -> bool:
     return least <= measured <= most
 
 
-def _place(sample: Sample, low: float, high: float, inside: Verdict, outside: Verdict) -> Verdict:
+def _place(centre: float, half: float | None, low: float, high: float, inside: Verdict, outside: Verdict) -> Verdict:
     """Position of the mean's interval: wholly inside, wholly outside, or across one of the thresholds."""
-    centre, half = sample.mean, sample.ci95 or 0.0
+    half = half or 0.0
     if not math.isfinite(centre):
         return "inconclusive"
     if low <= centre - half and centre + half <= high:
