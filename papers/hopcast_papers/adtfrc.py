@@ -327,36 +327,40 @@ def _beyond(document: Document) -> float:
     return 100.0 * sum(length > HALF for length in queue) / len(queue) if queue else math.nan
 
 
+def _during(document: Document, step: int, track: Literal["plr", "por"]) -> list[float]:
+    """Known values of a track during the errors of a step."""
+    since, until = STEPS[step][0], STEPS[step + 1][0] if step + 1 < len(STEPS) else SECONDS
+    tracks = _tracks(document)
+    return [
+        ratio
+        for time, ratio in zip(tracks["time"], tracks[track], strict=True)
+        if since < time <= until and math.isfinite(ratio)
+    ]
+
+
 def _step(step: int) -> Callable[[Document], float]:
     """Mean PLR in per cent during the errors of a step."""
-    since, until = STEPS[step][0], STEPS[step + 1][0] if step + 1 < len(STEPS) else SECONDS
 
     def found(document: Document) -> float:
-        tracks = _tracks(document)
-        ratios = [plr for time, plr in zip(tracks["time"], tracks["plr"], strict=True) if since < time <= until]
-        known = [ratio for ratio in ratios if math.isfinite(ratio)]
+        known = _during(document, step, "plr")
         return 100.0 * mean(known) if known else math.nan
 
     return found
 
 
-def _reordered(document: Document) -> float:
+def _share_reordered(ratios: Sequence[float]) -> float:
     """Percentage of the intervals at whose end some packets of the last round trip were out of order."""
-    ratios = [ratio for ratio in _tracks(document)["por"] if math.isfinite(ratio)]
     return 100.0 * sum(ratio > 0.0 for ratio in ratios) / len(ratios) if ratios else math.nan
 
 
+def _reordered(document: Document) -> float:
+    """`_share_reordered` of the whole run."""
+    return _share_reordered([ratio for ratio in _tracks(document)["por"] if math.isfinite(ratio)])
+
+
 def _reordered_in(step: int) -> Callable[[Document], float]:
-    """As `_reordered`, during the errors of a step."""
-    since, until = STEPS[step][0], STEPS[step + 1][0] if step + 1 < len(STEPS) else SECONDS
-
-    def found(document: Document) -> float:
-        tracks = _tracks(document)
-        por = [ratio for time, ratio in zip(tracks["time"], tracks["por"], strict=True) if since < time <= until]
-        known = [ratio for ratio in por if math.isfinite(ratio)]
-        return 100.0 * sum(ratio > 0.0 for ratio in known) / len(known) if known else math.nan
-
-    return found
+    """`_share_reordered` during the errors of a step."""
+    return lambda document: _share_reordered(_during(document, step, "por"))
 
 
 def _m1_rows(measured: Measured) -> list[Row]:

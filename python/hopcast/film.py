@@ -26,6 +26,11 @@ RADIOS: dict[str, Radio] = {
 """Cards of 2003 and of today, the latter with the queues and the rate control of Linux."""
 FOLDERS = {"802.11a": "film", "802.11ax": "film-802.11ax"}
 """Where the results of each are, next to the rows of a study."""
+TOLD = {
+    "802.11a": "54 Mb/s, and a queue of 50 packets.",
+    "802.11ax": "80 MHz, two streams, Minstrel-HT, A-MPDUs, and a queue of 512 packets.",
+}
+"""What a reader has to know of each."""
 
 
 def scenario(radio: str = "802.11a") -> Scenario:

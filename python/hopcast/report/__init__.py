@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from hopcast import tables
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
-from hopcast.film import FOLDERS
+from hopcast.film import FOLDERS, TOLD
 from hopcast.lab.experiment import AMOUNTS, Amount, Cells, Experiment, Parameter, Table
 from hopcast.lab.installed import experiments, papers, registers
 from hopcast.lab.raised import listed, told
@@ -427,20 +427,13 @@ def _films(root: Path, documents: Mapping[str, dict[str, Any]]) -> list[str]:
         film, download = flows["film"], flows["download"]
         body += [
             f"<h3>{radio}</h3>",
-            f"<p>{_CARDS[radio]} The download carries {download['goodput_bps'] / 1e6:.1f} Mb/s. The film loses "
+            f"<p>{TOLD[radio]} The download carries {download['goodput_bps'] / 1e6:.1f} Mb/s. The film loses "
             f"{100 * film['loss_ratio']:.2f} % of its packets, and a packet takes {1e3 * film['delay_mean_s']:.2f} ms on "
             f"average, {1e3 * film['delay_p99_s']:.2f} ms at the 99th percentile.</p>",
             tables.flow_table(document),
             *_grid(_series_figures(root / FOLDERS[radio], f"{FOLDERS[radio].replace('.', '-')}-")),
         ]
     return [*body, "</section>"]
-
-
-_CARDS = {
-    "802.11a": "54 Mb/s, and a queue of 50 packets.",
-    "802.11ax": "80 MHz, two streams, Minstrel-HT, A-MPDUs, and a queue of 512 packets.",
-}
-"""What a reader has to know of the radios."""
 
 
 def _run(folder: Path, document: dict[str, Any]) -> list[str]:
