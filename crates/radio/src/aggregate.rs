@@ -81,6 +81,9 @@ impl MpduSet {
     /// Moves all forward by this number of places; those that fall off are forgotten.
     #[must_use]
     pub fn advanced(self, places: u32) -> Self {
+        if places == 0 {
+            return self;
+        }
         let mut moved = Self::default();
         let (words, bits) = ((places / 64) as usize, places % 64);
         for word in words..4 {
@@ -96,6 +99,16 @@ impl MpduSet {
     pub const fn words(&self) -> [u64; 4] {
         self.0
     }
+}
+
+/// MPDUs of a frame that has arrived, on which reception decides one by one.
+#[derive(Debug)]
+pub(crate) struct Arriving<'a, P> {
+    pub(crate) mpdus: &'a [Mpdu<P>],
+    /// Those without error.
+    pub(crate) received: &'a mut MpduSet,
+    /// Whether one that was received is enough to know.
+    pub(crate) is_one_enough: bool,
 }
 
 /// A-MPDU delimiter (9.7.1).

@@ -66,10 +66,10 @@ pub(crate) fn survives(seed: u64, purpose: Purpose, transmission: u64, receiver:
     ln_success > -1e-18 || happens(seed, purpose, transmission, receiver, libm::exp(ln_success))
 }
 
-/// The same of the MPDU at a place of a frame: one draw for each.
-pub(crate) fn mpdu_survives(seed: u64, transmission: u64, receiver: u32, place: usize, ln_success: f64) -> bool {
+/// Whether the MPDU at a place of a frame survives, with this probability: one draw for each.
+pub(crate) fn mpdu_survives(seed: u64, transmission: u64, receiver: u32, place: usize, probability: f64) -> bool {
     let whom = (place as u64 + 1) << 32 | u64::from(receiver);
-    ln_success > -1e-18 || unit(hash(seed, Purpose::Decoding, transmission, whom)) < libm::exp(ln_success)
+    probability >= 1.0 || unit(hash(seed, Purpose::Decoding, transmission, whom)) < probability
 }
 
 /// Whether what has this probability happens to a transmission, by its number in the run, at a station: one draw for each purpose,

@@ -333,12 +333,16 @@ impl<P: Payload> Dcf<P> {
         let Some(head) = self.access_function.current() else { return true };
         let mut room = originator.begin(head, &self.config.phy, time);
         let is_alone = receiver.is_some_and(|receiver| self.rates.is_sample(receiver));
-        if !is_alone && originator.add_outstanding(&mut room) {
-            while let (Some(receiver), Some(priority)) = (receiver, priority)
-                && room.admits(self.sequences.peek(receiver, priority))
+        if !is_alone
+            && let (Some(receiver), Some(priority)) = (receiver, priority)
+            && originator.add_outstanding(&mut room)
+        {
+            let mut next = self.sequences.peek(receiver, priority);
+            while room.admits(next)
                 && let Some(mpdu) = self.next_mpdu(receiver, priority, &room, originator.limits.amsdu, now)
             {
                 originator.add(mpdu, &mut room);
+                next = next.wrapping_add(1);
             }
         }
         if let Some(head) = self.access_function.current_mut() {

@@ -294,6 +294,12 @@ impl<P: Payload> Dcf<P> {
         self.is_promiscuous = true;
     }
 
+    /// Whether the station reports packets between other stations.
+    #[must_use]
+    pub fn is_promiscuous(&self) -> bool {
+        self.is_promiscuous
+    }
+
     /// Counts from now on what is sent to each receiver.
     pub fn keep_links(&mut self) {
         self.links = Some(Box::default());

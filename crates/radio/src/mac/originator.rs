@@ -29,8 +29,19 @@ pub(super) struct Originator<P> {
     behind: VecDeque<OutgoingMpdu<P>>,
     /// How many of them are in the present frame.
     taken: usize,
+    longest: Longest,
     /// What the recipient has to be told: that MPDUs before its window were given up.
     pub(super) request: Option<Request>,
+}
+
+/// The most bytes of a PSDU: as last computed, since consecutive frames mostly ask the same.
+#[derive(Clone, Copy, Debug)]
+struct Longest {
+    rate: TxVector,
+    /// Bytes and time that limit it.
+    ampdu: u32,
+    time: Duration,
+    octets: u32,
 }
 
 /// A request for a block acknowledgment that is due.
@@ -81,7 +92,8 @@ impl Room {
 impl<P: Payload> Originator<P> {
     pub(super) fn new(limits: Aggregation, standard: Standard) -> Self {
         let is_always_aggregate = Self::is_always_aggregate(&limits, standard);
-        Self { limits, is_always_aggregate, behind: VecDeque::new(), taken: 0, request: None }
+        let longest = Longest { rate: TxVector::new(standard, 0), ampdu: 0, time: Duration::ZERO, octets: 0 };
+        Self { limits, is_always_aggregate, behind: VecDeque::new(), taken: 0, longest, request: None }
     }
 
     /// Whether an MPDU that goes alone goes as an A-MPDU of one, to stations of a standard.
@@ -136,16 +148,26 @@ impl<P: Payload> Originator<P> {
     /// Begins a frame with `head`, which may take `time`.
     pub(super) fn begin(&mut self, head: &OutgoingMpdu<P>, phy: &Phy, time: Duration) -> Room {
         self.taken = 0;
-        let most = match self.limits.ampdu {
-            0 => 0,
-            most => aggregate::octets_within(most, time.min(MAX_PPDU), |octets| phy.airtime(head.rate, octets)),
-        };
         Room {
             octets: with_subframe(0, head.octets),
-            most,
+            most: self.longest(head.rate, time.min(MAX_PPDU), phy),
             last: head.sequence.wrapping_add(self.limits.window - 1),
             mpdus: self.limits.window - 1,
         }
+    }
+
+    /// The most bytes of a PSDU at `rate` that take no longer than `time`.
+    fn longest(&mut self, rate: TxVector, time: Duration, phy: &Phy) -> u32 {
+        let ampdu = self.limits.ampdu;
+        let known = self.longest;
+        if (known.rate, known.ampdu, known.time) != (rate, ampdu, time) {
+            let octets = match ampdu {
+                0 => 0,
+                most => aggregate::octets_within(most, time, |octets| phy.airtime(rate, octets)),
+            };
+            self.longest = Longest { rate, ampdu, time, octets };
+        }
+        self.longest.octets
     }
 
     /// Adds what is outstanding already. Returns whether all of it has found room, so that more may follow.

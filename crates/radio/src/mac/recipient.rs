@@ -178,6 +178,11 @@ impl<P: Clone> Recipient<P> {
             self.move_to(mpdu.sequence.wrapping_sub(self.window - 1), &mut release);
         }
         let place = mpdu.sequence.wrapping_sub(self.next) as usize;
+        if place == 0 && self.held.is_empty() {
+            self.next = self.next.wrapping_add(1);
+            mpdu.packets().cloned().for_each(release);
+            return Arrival::New;
+        }
         if self.held.len() <= place {
             self.held.resize_with(place + 1, || None);
         }

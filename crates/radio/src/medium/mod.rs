@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use crate::aggregate::{Body, Mpdu, MpduSet, with_subframe};
+use crate::aggregate::{Arriving, Body, Mpdu, MpduSet, with_subframe};
 use crate::errors::ReceivedFrame;
 use crate::frame::{Header, StationId};
 use crate::phy::{Capability, Heard, LEGACY_PREAMBLE, ModulationClasses, TxVector};
@@ -104,6 +104,8 @@ pub struct Medium<P> {
     sent: Vec<u32>,
     /// Of the frame with several MPDUs that a station has received last: those without error.
     received: MpduSet,
+    /// Whether stations look at MPDUs of frames for others.
+    are_mpdus_overheard: bool,
     tally: Tally,
 }
 
@@ -139,6 +141,7 @@ impl<P> Medium<P> {
             free: Vec::new(),
             sent: vec![0; stations],
             received: MpduSet::default(),
+            are_mpdus_overheard: true,
             tally: Tally::default(),
         }
     }
@@ -157,6 +160,12 @@ impl<P> Medium<P> {
     /// frame if powers mean anything, as `has_power` tells.
     pub fn set_capabilities(&mut self, capabilities: Vec<Capability>, has_power: bool) {
         self.capabilities = Some(Capabilities { of: capabilities.into(), has_power });
+    }
+
+    /// Sets whether stations look at MPDUs of frames for others, as they do at first. If they don't, the set of received MPDUs in
+    /// such a frame has one of them at most, which saves draws.
+    pub fn set_mpdus_overheard(&mut self, are_overheard: bool) {
+        self.are_mpdus_overheard = are_overheard;
     }
 
     /// Puts a frame with its packet, or its `body`, on the air. Its transmitter loses what it was receiving. `None`: its signal reaches
@@ -378,7 +387,7 @@ impl<P> Medium<P> {
     /// Follows a trailing edge to all receivers that it reaches before `bound`. It calls `on_end` for each with the
     /// transmission, the link with the power that the frame had there, the time, the outcome, and whether that station's
     /// physical carrier sense turns idle. `on_end` returns the instant up to which the walk may continue, or `None` to
-    /// halt it. Of a frame with MPDUs it also learns which of them were received.
+    /// halt it. Of a frame with MPDUs it also learns which of them were received; see [`Self::set_mpdus_overheard`].
     #[inline]
     pub fn follow_trailing(
         &mut self,
@@ -388,7 +397,7 @@ impl<P> Medium<P> {
         mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, ReceptionOutcome, &MpduSet, bool) -> Option<Instant>,
     ) -> EdgeProgress {
         let has_own_powers = self.has_own_powers();
-        let Self { paths, receivers, losses, transmissions, powers, tally, received, .. } = self;
+        let Self { paths, receivers, losses, transmissions, powers, tally, received, are_mpdus_overheard, .. } = self;
         let transmission = transmissions[id.index()].as_ref().expect("edges exist only for what is on the air");
         *received = MpduSet::ALL;
         let mpdus = transmission.mpdus();
@@ -413,7 +422,13 @@ impl<P> Medium<P> {
                         id,
                         link.power,
                         now,
-                        mpdus.zip(Some(&mut *received)),
+                        mpdus.map(|mpdus| Arriving {
+                            mpdus,
+                            received,
+                            is_one_enough: !*are_mpdus_overheard
+                                && losses.is_none()
+                                && transmission.frame.receiver != Some(link.receiver),
+                        }),
                         tally,
                     );
                     match (losses.as_mut(), mpdus) {

@@ -853,4 +853,55 @@ mod standards {
         assert_eq!(weak(-83.5), ReceptionOutcome::Error(us(20 + DELAY)));
         assert_eq!(weak(-85.5), ReceptionOutcome::Noise);
     }
+
+    const MPDUS: usize = 16;
+
+    /// A frame of sixteen MPDUs, the like of which is sent twenty times: what the station it is for (1) and another one (2) make of each.
+    fn aggregates(are_overheard: bool) -> Vec<[(ReceptionOutcome, Vec<usize>); 2]> {
+        let vector = Shape::of(Standard::Vht).vector(Standard::Vht, 7).expect("a scheme of VHT");
+        // Many MPDUs are lost, and many are not.
+        let power = Power::from_dbm(-75.5);
+        let to = |station| Link { power, ..link(station, 100) };
+        let mut medium: Medium<u32> = Medium::new(vec![vec![to(1), to(2)], Vec::new(), Vec::new()], by_ratio(vector));
+        medium.set_mpdus_overheard(are_overheard);
+        let mpdu = |sequence| Mpdu { sequence, retry: false, octets: 1_500, packet: 0, more: Box::default() };
+        let body = Rc::new(Body::Mpdus((0..MPDUS as u32).map(mpdu).collect()));
+        let octets = (0..MPDUS).fold(0, |before, _| with_subframe(before, 1_500));
+        let airtime = vector.airtime(octets);
+        let header = Header {
+            vector,
+            header: vector.header_duration(),
+            octets,
+            airtime,
+            receiver: Some(StationId(1)),
+            ..frame(0, 1)
+        };
+        let mut all = Vec::new();
+        for turn in 0..20 {
+            let started = medium.transmit(&header, None, Some(&body), us(turn * 10_000)).expect("there are receivers");
+            assert_eq!(medium.follow_leading(started.id, Instant::MAX, |_, _, _| {}), None);
+            let (mut front, mut heard) = (medium.trailing(started.id), Vec::new());
+            let progress =
+                medium.follow_trailing(started.id, &mut front, Instant::MAX, |_, _, _, outcome, received, _| {
+                    heard.push((outcome, (0..MPDUS).filter(|&place| received.has(place)).collect()));
+                    Some(Instant::MAX)
+                });
+            assert_eq!(progress, EdgeProgress::Over);
+            medium.remove(started.id);
+            all.push(heard.try_into().expect("there are two receivers"));
+        }
+        all
+    }
+
+    #[test]
+    fn of_a_frame_for_another_station_one_mpdu_is_enough_unless_it_is_overheard() {
+        let (all, needed) = (aggregates(true), aggregates(false));
+        let lost: usize = all.iter().flatten().map(|(_, received)| MPDUS - received.len()).sum();
+        assert!((100..540).contains(&lost), "{lost} of 640 were lost, so that both cases occur");
+        for ([its, others], [needed_its, needed_others]) in all.into_iter().zip(needed) {
+            assert_eq!(its, needed_its);
+            assert_eq!(others.0, needed_others.0, "whether the frame was received");
+            assert_eq!(needed_others.1, others.1.get(..1).unwrap_or_default());
+        }
+    }
 }

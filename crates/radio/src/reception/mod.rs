@@ -8,7 +8,7 @@ mod threshold;
 
 use hopcast_protocols::time::Instant;
 
-use crate::aggregate::{Mpdu, MpduSet};
+use crate::aggregate::{Arriving, MpduSet};
 use crate::frame::{Header, StationId};
 use crate::phy::TxVector;
 use crate::transmission::{Tally, TransmissionId};
@@ -184,12 +184,12 @@ impl Receivers {
         transmission: TransmissionId,
         power: Power,
         now: Instant,
-        mpdus: Option<(&[Mpdu<P>], &mut MpduSet)>,
+        mpdus: Option<Arriving<'_, P>>,
         tally: &mut Tally,
     ) -> (ReceptionOutcome, bool) {
         match self {
             Self::Threshold(model, receivers) => {
-                if let Some((_, received)) = mpdus {
+                if let Some(Arriving { received, .. }) = mpdus {
                     *received = MpduSet::ALL;
                 }
                 receivers[station.0 as usize].on_trailing(model, transmission, power)

@@ -25,7 +25,7 @@ use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::{Arrival, ReceptionOutcome};
-use crate::aggregate::{Mpdu, MpduSet, with_subframe};
+use crate::aggregate::{Arriving, MpduSet, with_subframe};
 use crate::errors::{SuccessCurve, mpdu_survives, survives, thermal_noise};
 use crate::frame::StationId;
 use crate::phy::{ModulationClass, TxVector};
@@ -327,7 +327,7 @@ impl Receiver {
         transmission: TransmissionId,
         power: Power,
         now: Instant,
-        mpdus: Option<(&[Mpdu<P>], &mut MpduSet)>,
+        mpdus: Option<Arriving<'_, P>>,
         tally: &mut Tally,
     ) -> (ReceptionOutcome, bool) {
         let was_busy = self.busy;
@@ -339,9 +339,9 @@ impl Receiver {
                 let heard = match mpdus {
                     Some(_) if !lock.is_whole => ReceptionOutcome::Error(lock.header_end),
                     None => lock.end(model, self.station, tally),
-                    Some((mpdus, received)) => {
+                    Some(Arriving { mpdus, received, is_one_enough }) => {
                         let octets = mpdus.iter().map(|mpdu| mpdu.octets);
-                        *received = lock.received(&self.pieces, octets, model, self.station);
+                        *received = lock.received(&self.pieces, octets, is_one_enough, model, self.station);
                         lock.end_of_mpdus(model, self.station, received, tally)
                     }
                 };
@@ -504,17 +504,21 @@ impl Lock {
         ReceptionOutcome::Error(self.header_end)
     }
 
-    /// The MPDUs, with these `octets`, that no bit error has hit: each by the pieces over which it lies, and by a separate draw.
+    /// The MPDUs, with these `octets`, that no bit error has hit, or the first of them if that is enough: each by the pieces over which
+    /// it lies, and by a separate draw.
     fn received(
         &self,
         pieces: &[Piece],
         octets: impl ExactSizeIterator<Item = u32>,
+        is_one_enough: bool,
         model: &Sinr,
         station: u32,
     ) -> MpduSet {
         let mut received = MpduSet::default();
         let is_one = octets.len() == 1;
         let mut end_octets = 0;
+        // Most MPDUs of a frame are of one length, and lie over one piece.
+        let (mut known, mut probability) = (0.0, 1.0);
         for (place, octets) in octets.enumerate() {
             let start = f64::from(8 * end_octets);
             end_octets = if is_one { octets } else { with_subframe(end_octets, octets) };
@@ -529,8 +533,14 @@ impl Lock {
                 }
                 from = to;
             }
-            if mpdu_survives(model.seed, self.key, station, place, ln_success) {
+            if ln_success != known {
+                (known, probability) = (ln_success, libm::exp(ln_success));
+            }
+            if mpdu_survives(model.seed, self.key, station, place, probability) {
                 received.insert(place);
+                if is_one_enough {
+                    break;
+                }
             }
         }
         received
@@ -651,7 +661,7 @@ mod tests {
                 TransmissionId::from_index(id),
                 power,
                 at,
-                None::<(&[Mpdu<()>], _)>,
+                None::<Arriving<'_, ()>>,
                 &mut self.tally,
             )
         }

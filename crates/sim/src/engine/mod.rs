@@ -303,12 +303,13 @@ impl<U: Upper> Engine<U> {
     /// A run at its start. Stations have the indices of the medium's links; `ports` assigns each station and wire to an
     /// interface of a host of `upper`.
     pub(crate) fn with_ports(
-        medium: Medium<U::Packet>,
+        mut medium: Medium<U::Packet>,
         stations: Vec<Dcf<U::Packet>>,
         wires: Vec<Wire<U::Packet>>,
         ports: Ports,
         upper: U,
     ) -> Self {
+        medium.set_mpdus_overheard(stations.iter().any(Dcf::is_promiscuous));
         let mut host_timers = Timers::new(wires.len() + ports.hosts());
         for host in 0..ports.hosts() {
             host_timers.set(wires.len() + host, upper.poll_timeout(host as u32));
@@ -344,6 +345,7 @@ impl<U: Upper> Engine<U> {
 
     /// Passes every frame to `tap`.
     pub fn set_tap(&mut self, tap: impl Tap<U::Packet> + 'static) {
+        self.medium.set_mpdus_overheard(true);
         self.tap = Some(Box::new(tap));
     }
 
