@@ -605,6 +605,8 @@ impl<P: Payload> Dcf<P> {
     /// The frame on the air, or a request, has been answered.
     pub(super) fn note_answer(&mut self, now: Instant) {
         let Self { block_acks: Some(block_acks), on_air: Some(frame), .. } = self else { return };
+        // What has been acknowledged is held by nobody else, so that its memory can be used again.
+        block_acks.on_air = None;
         if let (Some(negotiations), Some(key)) = (&mut block_acks.negotiations, frame.receiver.zip(frame.priority)) {
             negotiations.handle_answer(key, now);
         }

@@ -516,7 +516,7 @@ impl<P: Payload> Dcf<P> {
         (frame, frame.payload.map(|()| &current.expect("data are those of the frame in hand").payload))
     }
 
-    /// What that frame carries, where that is not one packet.
+    /// What that frame carries, where that is not one packet; until it has been answered.
     #[inline]
     pub fn body_on_air(&self) -> Option<&Rc<Body<P>>> {
         self.block_acks.as_ref().and_then(|block_acks| block_acks.on_air())
