@@ -259,7 +259,9 @@ class Card(TypedDict, total=False):
     """Network card of each radio, to and from which the processor copies packets."""
 
     copy_in: Quantity
+    copy_in_fixed: Quantity
     copy_out: Quantity
+    copy_out_fixed: Quantity
     model: Literal["pcmcia", "isa"]
     receive_buffers: int
     transmit_buffers: int

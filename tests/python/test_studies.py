@@ -371,6 +371,8 @@ def observed(case: Case, seed: int) -> dict[str, Any]:
         counts = {kind: draw.randrange(5, 50) for kind in ("one", "two", "more", "duplicate")}
         pauses = {"pause_s": draw.uniform(0.01, 0.02), "burst": draw.uniform(1.0, 4.0)}
         return {"source": pauses | {"acknowledgements": counts}}
+    if case.observe is testbed_capture.observe_requests:
+        return {"source": {"requests": draw.randrange(5, 50)}}
     if case.observe is orbit_frames.observe:
         return {"frames": {metric: draw.uniform(1.0, 50.0) for metric in orbit_frames.UNITS}}
     if case.observe is media_suite.observe:
@@ -636,11 +638,11 @@ def test_acknowledgements_a_segment_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("at_load", "expected"), [(70, "holds"), (60, "fails")])
-def test_needless_route_discoveries_are_the_messages_beyond_those_at_low_load(at_load: int, expected: str) -> None:
-    def set_messages(case: str, document: dict[str, Any]) -> None:
-        document["nodes"][0]["routing_packets"] = 60 if ", 0.1 Mb/s" in case else at_load
+def test_needless_route_discoveries_are_the_requests_beyond_those_at_low_load(at_load: int, expected: str) -> None:
+    def set_requests(case: str, document: dict[str, Any]) -> None:
+        document["source"] = {"requests": 60 if ", 0.1 Mb/s" in case else at_load}
 
-    verdicts = verdicts_of("A3", changed(made_up(EXPERIMENTS["A3"], False), set_messages))
+    verdicts = verdicts_of("A3", changed(made_up(EXPERIMENTS["A3"], False), set_requests))
     assert [v for note, v in verdicts.items() if "unnecessary route discoveries" in note] == [expected]
 
 

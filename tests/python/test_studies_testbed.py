@@ -1,12 +1,22 @@
-"""A5: what a capture at its source says of bursts and pauses, by hand and on short runs."""
+"""A3 and A5: what a capture at the source says of requests, bursts and pauses, by hand and on short runs."""
 
 from __future__ import annotations
+
+import struct
 
 import pytest
 
 from hopcast import lab, run
 from hopcast_papers.aodv_testbed import routes as testbed_routes
-from hopcast_papers.aodv_testbed.capture import Acknowledgements, Seen, acknowledgements, observe, pauses
+from hopcast_papers.aodv_testbed.capture import (
+    Acknowledgements,
+    Seen,
+    acknowledgements,
+    observe,
+    observe_requests,
+    pauses,
+    requests,
+)
 
 
 def segment(time_s: float, sequence: int) -> Seen:
@@ -51,6 +61,47 @@ def test_acknowledgements_are_counted_by_what_they_acknowledge() -> None:
 def test_nothing_sent_has_no_pauses() -> None:
     assert pauses([]) == ([], 0)
     assert pauses([answer(1.0, 1)]) == ([], 0)
+
+
+def frame(by: int, ether_type: bytes, body: bytes) -> bytes:
+    """A block of pcapng with a data frame of a station."""
+    station = struct.pack(">HI", 0x0200, by)
+    mac = b"\x08\x00\x00\x00" + b"\xff" * 6 + station + b"\xff" * 6 + b"\x00\x00"
+    seen = struct.pack("<BBHI", 0, 0, 8, 0) + mac + b"\xaa\xaa\x03\x00\x00\x00" + ether_type + body
+    padded = seen + b"\x00" * (-len(seen) % 4)
+    length = 32 + len(padded)
+    return struct.pack("<IIIIIII", 6, length, 0, 0, 0, len(seen), len(seen)) + padded + struct.pack("<I", length)
+
+
+def message(by: int, kind: int, hops: int) -> bytes:
+    """A message of AODV in an ARP packet."""
+    return frame(by, b"\x08\x06", b"\x00" * 28 + bytes((kind, 0, 0, hops)) + b"\x00" * 20)
+
+
+def test_the_requests_of_a_source_are_those_that_it_begins() -> None:
+    data = frame(1, b"\x08\x00", b"\x45" + b"\x00" * 27)
+    seen = [
+        message(1, 1, 0),  # its own, before its first packet
+        message(2, 1, 1),  # the same, passed on by its neighbour
+        message(2, 2, 0),  # the reply
+        data,
+        message(2, 1, 0),  # one of its neighbour
+        message(1, 1, 1),  # the same, passed on
+        message(1, 1, 0),
+    ]
+    assert requests(b"".join(seen)) == 2
+    assert requests(b"") == 0
+
+
+def test_a_source_asks_for_a_route_over_two_hops_and_knows_its_neighbour() -> None:
+    study = lab.load("A3")
+
+    def asked(hops: int) -> int:
+        made = study.scenario(testbed_routes._a3_case(hops, 0.1)).set("duration", "15 s")
+        found: int = observe_requests(run(made, seed=1))["source"]["requests"]
+        return found
+
+    assert (asked(1), asked(2) > 0) == (0, True)
 
 
 @pytest.mark.parametrize(("window", "burst"), [(1, 1.0), (2, 2.0)])

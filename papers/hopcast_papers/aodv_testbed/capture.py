@@ -1,8 +1,8 @@
-"""A5's transfer in a capture at its source: the bursts in which segments leave, the pauses between them, and what the
-acknowledgements acknowledge.
+"""What a capture at the source says: of A5's transfer the bursts in which segments leave, the pauses between them, and what the
+acknowledgements acknowledge; of A3 the route requests.
 
-The paper ran tcpdump at node 1 (section 4.3). So does this module: it repeats the run with captures, which change
-nothing, and reads that of the source.
+The paper ran tcpdump at node 1 (section 4.3). So does this module: it repeats the run with a capture of the source, which changes
+nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
+from hopcast.captures import Captures
 from hopcast.lab.experiment import Document
 from hopcast.results import Result, run
 
@@ -24,6 +25,10 @@ ENHANCED_PACKET = 6
 MAC_HEADER, LLC = 24, 8
 """Bytes of a data frame before its packet (IEEE 802.11-2020, 9.3.2.1; IEEE 802.2 with SNAP)."""
 IPV4, TCP = b"\x08\x00", 6
+ARP, ARP_BYTES = b"\x08\x06", 28
+"""Type of ARP, and the length of its packet for Ethernet and IPv4 (RFC 826), behind which AODV's message is on the testbed."""
+RREQ = 1
+"""Type of a route request (RFC 3561, section 5.1)."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +47,7 @@ def observe(result: Result) -> Document:
     """For the source, the median pause between two bursts, in seconds, the mean number of segments in a burst, and its
     acknowledgements by kind.
     """
-    source, seed = "n0", result.json()["provenance"]["seed"]
-    with tempfile.TemporaryDirectory() as folder:
-        run(result.scenario, seed=seed, threads=1, out=folder, pcap=True)
-        with open(os.path.join(folder, f"{source}.pcapng"), "rb") as file:
-            seen = list(packets(file.read()))
+    seen = list(packets(_capture(result)))
     every, segments = pauses(seen)
     return {
         "source": {
@@ -55,6 +56,20 @@ def observe(result: Result) -> Document:
             "acknowledgements": dataclasses.asdict(acknowledgements(seen)),
         }
     }
+
+
+def observe_requests(result: Result) -> Document:
+    """The number of route requests that the source has sent for itself."""
+    return {"source": {"requests": requests(_capture(result))}}
+
+
+def _capture(result: Result) -> bytes:
+    """What tcpdump at the source would have written in the same run."""
+    source, seed = "n0", result.json()["provenance"]["seed"]
+    with tempfile.TemporaryDirectory() as folder:
+        run(result.scenario, seed=seed, threads=1, out=folder, pcap=Captures(nodes=[source], addressed=True))
+        with open(os.path.join(folder, f"{source}.pcapng"), "rb") as file:
+            return file.read()
 
 
 @dataclass
@@ -121,21 +136,45 @@ def packets(capture: bytes) -> Iterator[Seen]:
     non-promiscuous mode.
     """
     own: bytes | None = None
+    for time_s, mac in _frames(capture):
+        packet = mac[MAC_HEADER + LLC :]
+        if len(packet) > 20 and _type(mac) == IPV4 and packet[9] == TCP:
+            to, by = mac[4:10], mac[10:16]
+            # The first TCP packet is the source's own.
+            own = own or by
+            if own in (to, by):
+                yield _seen(packet, time_s, sent=by == own)
+
+
+def requests(capture: bytes) -> int:
+    """The number of route requests in a source's capture that it has sent for itself: no node had passed them on."""
+    own: bytes | None = None
+    by: list[bytes] = []
+    for _, mac in _frames(capture):
+        if own is None and _type(mac) == IPV4:
+            # The first IP packet is the source's own.
+            own = mac[10:16]
+        message = mac[MAC_HEADER + LLC + ARP_BYTES :]
+        if _type(mac) == ARP and len(message) > 3 and message[0] == RREQ and message[3] == 0:
+            by.append(mac[10:16])
+    return sum(sender == own for sender in by)
+
+
+def _frames(capture: bytes) -> Iterator[tuple[float, bytes]]:
+    """The time in seconds and the MPDU of each frame."""
     at = 0
     while at < len(capture):
         kind, length = struct.unpack_from("<II", capture, at)
         if kind == ENHANCED_PACKET:
             _, high, low, kept = struct.unpack_from("<IIII", capture, at + 8)
             frame = capture[at + 28 : at + 28 + kept]
-            mac = frame[struct.unpack_from("<H", frame, 2)[0] :]
-            packet = mac[MAC_HEADER + LLC :]
-            if len(packet) > 20 and mac[MAC_HEADER + LLC - 2 : MAC_HEADER + LLC] == IPV4 and packet[9] == TCP:
-                to, by = mac[4:10], mac[10:16]
-                # The first TCP packet is the source's own.
-                own = own or by
-                if own in (to, by):
-                    yield _seen(packet, ((high << 32) | low) * 1e-9, sent=by == own)
+            yield ((high << 32) | low) * 1e-9, frame[struct.unpack_from("<H", frame, 2)[0] :]
         at += length
+
+
+def _type(mac: bytes) -> bytes:
+    """EtherType of a data frame."""
+    return mac[MAC_HEADER + LLC - 2 : MAC_HEADER + LLC]
 
 
 def _seen(packet: bytes, time_s: float, *, sent: bool) -> Seen:

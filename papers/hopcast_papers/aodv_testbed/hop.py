@@ -33,8 +33,8 @@ BANDWIDTH: dict[tuple[Model, Model], float] = {
     ("isa", "isa"): 1.8,
 }
 """Mb/s from a card to a card: each sends at most this, and both receive 1.8."""
-COPY_IN_MS = {("pcmcia", MTU): 2.057, ("pcmcia", RREQ): 0.139, ("isa", MTU): 0.955, ("isa", RREQ): 0.048}
-COPY_OUT_MS = {("pcmcia", MTU): 3.46, ("pcmcia", RREQ): 1.13, ("isa", MTU): 0.96, ("isa", RREQ): 0.067}
+COPY_OUT_MS = 3.46
+"""Of 1500 bytes, to a PCMCIA card."""
 TRANSMIT_MS = {("pcmcia", MTU): 6.26, ("pcmcia", RREQ): 0.47, ("isa", MTU): 6.33, ("isa", RREQ): 0.571}
 MANY_BUFFERS = "PCMCIA with ISA's 10 transmit buffers"
 FAST_COPY = "PCMCIA with ISA's 0.96 ms to the card"
@@ -82,11 +82,9 @@ def _setup(amount: Amount) -> list[Parameter]:
         Parameter("receive buffers", "PCMCIA 5, ISA 31", "Table 1"),
         Parameter("copy of 1500 B to the card", "PCMCIA 3.46 ms, ISA 0.96 ms", "Table 1"),
         Parameter("copy of 1500 B from the card", "PCMCIA 2.057 ms, ISA 0.955 ms", "Table 1"),
-        Parameter(
-            "other packets",
-            "in proportion to their octets",
-            "simpler than Table 1: there 68 B take 1.13 ms to a PCMCIA card, 0.16 ms here",
-        ),
+        Parameter("copy of 68 B to the card", "PCMCIA 1.13 ms, ISA 0.067 ms", "Table 1"),
+        Parameter("copy of 68 B from the card", "PCMCIA 0.139 ms, ISA 0.048 ms", "Table 1"),
+        Parameter("copy of other packets", "on the line through the two", "Table 1 has no other sizes"),
         Parameter(
             "bandwidth",
             f"packets of 1500 B at 2 Mb/s for {_seconds(amount):g} s",
@@ -154,17 +152,11 @@ def _rows(measured: Measured) -> list[Row]:
             name = f"{model.upper()}, {kind}"
             note = "Delay of a packet alone, between hosts without cards; one radio for both cards"
             rows.append(value("A1", name, "transmit", "ms", bare, paper=TRANSMIT_MS[model, kind], note=note))
-            for metric, direction, table in (
-                ("copy to card", "to", COPY_OUT_MS),
-                ("copy from card", "from", COPY_IN_MS),
-            ):
+            for metric, direction in (("copy to card", "to"), ("copy from card", "from")):
                 copy = _delay_ms(measured, _alone(kind, direction, model)) - bare
-                note = "Delay of a packet alone, less that without a card" + (
-                    "" if kind == RREQ else "; the parameter itself"
-                )
                 # What is a parameter here is no result.
-                stated = table[model, kind] if kind == RREQ else None
-                rows.append(value("A1", name, metric, "ms", copy, paper=stated, note=note))
+                note = "Delay of a packet alone, less that without a card; the parameter itself"
+                rows.append(value("A1", name, metric, "ms", copy, note=note))
     return rows
 
 
@@ -176,15 +168,10 @@ def _notes(table: Table) -> list[str]:
     rate = {(a, b): number(table, _between(a, b), "bandwidth") for a, b in BANDWIDTH}
     bare = number(table, BARE, "bandwidth")
     many, fast = (number(table, name, "bandwidth") for name in VARIANTS)
-    small = {
-        (model, metric): number(table, f"{model.upper()}, {RREQ}", metric)
-        for model in MODELS
-        for metric in ("copy to card", "copy from card")
-    }
     return [
         f"From a PCMCIA card {rate['pcmcia', 'isa']:.2f} Mb/s, from an ISA card {rate['isa', 'isa']:.2f} Mb/s (1.2 and 1.8 in the paper). The times of "
-        "1500 B and the buffers are parameters, and so is the ISA card's time on the air; the bandwidths follow from them. "
-        f"{PACKETS[MTU] * 8e-3 / (COPY_OUT_MS['pcmcia', MTU] + TRANSMIT_MS['pcmcia', MTU]):.2f} and "
+        "copies and the buffers are parameters, and so is the ISA card's time on the air; the bandwidths follow from them. "
+        f"{PACKETS[MTU] * 8e-3 / (COPY_OUT_MS + TRANSMIT_MS['pcmcia', MTU]):.2f} and "
         f"{PACKETS[MTU] * 8e-3 / TRANSMIT_MS['isa', MTU]:.2f} Mb/s are the bounds by the table's own times, headers included.",
         f"Without cards the radio carries {bare:.2f} Mb/s: "
         + (
@@ -198,10 +185,6 @@ def _notes(table: Table) -> list[str]:
             if many > fast
             else "The paper names both causes; the slow copy costs more."
         ),
-        "Small packets: copies take time in proportion to octets here, so that 68 B to a PCMCIA card take "
-        f"{small['pcmcia', 'copy to card']:.3f} ms, 1.13 ms in the paper, which has a fixed part of about a millisecond; to an ISA card "
-        f"{small['isa', 'copy to card']:.3f} ms, 0.067 in the paper. From the cards {small['pcmcia', 'copy from card']:.3f} and "
-        f"{small['isa', 'copy from card']:.3f} ms, 0.139 and 0.048 in the paper.",
     ]
 
 

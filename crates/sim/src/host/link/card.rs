@@ -6,9 +6,9 @@
 //! With one transmit buffer, copying and sending take turns; with more, they overlap. A packet that arrives while all
 //! receive buffers are occupied is lost.
 //!
-//! Copying takes time in proportion to a packet's bytes, IP header included. The processor copies arrived packets before
-//! packets to send: an interrupt of the card comes before a queue. It finishes a copy that has begun. It does not copy
-//! packets that have expired.
+//! Copying takes a fixed time, and more in proportion to a packet's bytes, IP header included. The processor copies arrived packets
+//! before packets to send: an interrupt of the card comes before a queue. It finishes a copy that has begun. It does not copy packets that
+//! have expired.
 
 #[cfg(test)]
 mod tests;
@@ -26,12 +26,27 @@ pub struct CardConfig {
     pub transmit_buffers: u32,
     /// Number of packets that the card holds for the host: those that wait, and the one being copied.
     pub receive_buffers: u32,
-    /// Nanoseconds to copy a byte to the card.
-    pub copy_out: f64,
-    /// Nanoseconds to copy a byte from the card.
-    pub copy_in: f64,
+    /// To the card.
+    pub copy_out: CopyTime,
+    /// From the card.
+    pub copy_in: CopyTime,
     /// Length of the host's queue before the card.
     pub queue_packets: u32,
+}
+
+/// Time to copy a packet, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CopyTime {
+    /// For any packet.
+    pub fixed: f64,
+    /// For each byte.
+    pub per_octet: f64,
+}
+
+impl CopyTime {
+    fn of(self, sdu: &Sdu) -> Duration {
+        Duration::from_nanos(libm::round(self.fixed + f64::from(sdu.octets()) * self.per_octet) as u64)
+    }
 }
 
 /// The packets in a host's processor and cards.
@@ -205,7 +220,7 @@ impl Cards {
         let config = &self.config;
         for card in &mut self.cards {
             if let Some(copied) = card.received.pop_front() {
-                let end = now + copy_time(&copied.sdu, config.copy_in);
+                let end = now + config.copy_in.of(&copied.sdu);
                 self.copying = Some((Copy::In(copied), end));
                 return;
             }
@@ -220,14 +235,10 @@ impl Cards {
                     continue;
                 }
                 card.sending += 1;
-                let end = now + copy_time(&transmit.sdu, config.copy_out);
+                let end = now + config.copy_out.of(&transmit.sdu);
                 self.copying = Some((Copy::Out(transmit), end));
                 return;
             }
         }
     }
-}
-
-fn copy_time(sdu: &Sdu, nanos_per_octet: f64) -> Duration {
-    Duration::from_nanos(libm::round(f64::from(sdu.octets()) * nanos_per_octet) as u64)
 }

@@ -7,6 +7,7 @@ use hopcast_radio::propagation::{Range, TwoRayGround};
 
 use super::model::*;
 use super::*;
+use crate::host::card::CopyTime;
 use crate::id::NodeId;
 use crate::mobility::Placement;
 
@@ -107,6 +108,30 @@ fn protocols_differ_by_profile_and_by_what_is_given() {
     assert_eq!(explained(&[&dsr("")], "promiscuous"), told("true", "default: allowed by RFC 4728, section 2"));
     assert_eq!(explained(&[&dsr(", profile = \"ns-2\"")], "promiscuous").1, paths.1);
     assert_eq!(explained(&[&dsr(", profile = \"ns-2\"")], "cache"), told("path", paths.1));
+}
+
+/// Times of Table 1 of S. Desilva and S. R. Das, 2000, in microseconds: 1500 and 68 bytes, to a card and from it.
+#[test]
+fn cards_copy_long_and_small_packets_in_the_times_of_their_table() {
+    let times = |card: &str| {
+        let scenario = load(STRING, &[&format!("nodes.n.card={card}")]).scenario;
+        let card = scenario.groups[0].card.expect("it has cards");
+        let micros = |copy: CopyTime, octets: f64| ((copy.fixed + copy.per_octet * octets) * 1e-3 * 1e6).round() / 1e6;
+        [card.copy_out, card.copy_in].map(|copy| [1500.0, 68.0].map(|octets| micros(copy, octets)))
+    };
+    assert_eq!(times("{}"), [[3_460.0, 1_130.0], [2_057.0, 139.0]]);
+    assert_eq!(times("{ model = \"isa\" }"), [[960.0, 67.0], [955.0, 48.0]]);
+    // Where a time is given, it is in proportion, unless its fixed part is given as well.
+    assert_eq!(times("{ copy_out = \"3 ms\" }"), [[3_000.0, 136.0], [2_057.0, 139.0]]);
+    assert_eq!(times("{ copy_in = \"3 ms\", copy_in_fixed = \"1.5 ms\" }")[1], [3_000.0, 1_568.0]);
+    assert_eq!(times("{ copy_out_fixed = \"3.46 ms\" }")[0], [3_460.0, 3_460.0]);
+}
+
+#[test]
+fn a_part_of_a_copy_is_not_longer_than_the_whole() {
+    let told = refused(STRING, &["nodes.n.card={ copy_out = \"1 ms\", copy_out_fixed = \"2 ms\" }"]);
+    assert!(told.contains("nodes.n.card.copy_out_fixed"), "{told}");
+    assert!(told.contains("is longer than the whole copy; expected at most copy_out"), "{told}");
 }
 
 #[test]

@@ -14,8 +14,8 @@ fn config(transmit_buffers: u32, (out, into, _): (f64, f64, u64)) -> CardConfig 
     CardConfig {
         transmit_buffers,
         receive_buffers: 5,
-        copy_out: out / 1500.0,
-        copy_in: into / 1500.0,
+        copy_out: CopyTime { fixed: 0.0, per_octet: out / 1500.0 },
+        copy_in: CopyTime { fixed: 0.0, per_octet: into / 1500.0 },
         queue_packets: 50,
     }
 }
