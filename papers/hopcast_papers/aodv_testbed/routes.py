@@ -24,7 +24,7 @@ from hopcast_papers.register import REGISTER
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hopcast.types import Flow, Nodes, Radio
+    from hopcast.types import Flow, Nodes, Radio, Routing
 
 HOPS = (1, 2, 3, 4)
 SPACING, REACH, SENSED_TWO_AWAY = 30.0, 40.0, 70.0
@@ -49,6 +49,10 @@ late by up to a time that makes their phase random.
 CAPTURE = ", one of two frames survives"
 """Name of A3's receivers that keep one of two equally strong overlapping frames. WaveLAN radios spread each bit over
 eleven chips; after despreading, a signal is 10.4 dB (a factor of eleven) above equally strong interference.
+"""
+SILENT = ", no errors for packets without a route"
+"""Name of A3's nodes that drop a packet without a route in silence. "It will drop all incoming packets for that destination"
+(section 3.4); whether it tells the source is not said.
 """
 POWER, EXPONENT = 20.0, 4.0
 """dBm, and path loss, where power must decide which frame survives: only the ranges that follow from them matter."""
@@ -96,19 +100,30 @@ LOW, HIGH = 0.2, 0.4
 
 
 def line(
-    name: str, nodes: int, sensed: float, seconds: float, flows: Sequence[Flow], *, capture: bool = False
+    name: str,
+    nodes: int,
+    sensed: float,
+    seconds: float,
+    flows: Sequence[Flow],
+    *,
+    capture: bool = False,
+    silent: bool = False,
 ) -> Scenario:
     """A desktop with an ISA card, then laptops with PCMCIA cards, each in range of its neighbours; sensed up to
     `sensed` m.
 
-    Overlapping frames are lost, or with `capture` one of two that are equally strong is received.
+    Overlapping frames are lost, or with `capture` one of two that are equally strong is received. With `silent`, packets without a route
+    are dropped without an error.
     """
+    routing: Routing = {"protocol": "aodv", "profile": "draft-5-in-arp"}
+    if silent:
+        routing["error_without_route"] = False
     made: list[Nodes] = [
         {
             "name": f"n{node}",
             "card": {"model": "isa" if node == 0 else "pcmcia"},
             "placement": {"shape": "points", "at": [[node * SPACING, 0.0]]},
-            "routing": {"protocol": "aodv", "profile": "draft-5-in-arp"},
+            "routing": routing,
         }
         for node in range(nodes)
     ]
@@ -155,7 +170,9 @@ def _testbed(amount: Amount) -> list[Parameter]:
         Parameter("cards", "node 1 ISA, the others PCMCIA, as in A1", "sections 2, 4.2"),
         Parameter("radio", "WaveLAN at 2 Mb/s, no RTS, no acknowledgements", "section 2"),
         Parameter(
-            "routes", "AODV of draft 5: hello every second, a neighbour lost after 2 s, no local repair", "section 3"
+            "routes",
+            "AODV of draft 5: hello every second whatever else is sent, a neighbour lost after 2 s, no local repair",
+            "section 3",
         ),
         Parameter("messages", "in ARP packets; a request has 52 B", "section 3.2; 68 B there (Table 1)"),
         Parameter(
@@ -317,6 +334,11 @@ def _a3_setup(amount: Amount) -> list[Parameter]:
             "both are lost; over three and four hops also with one of two that are equally strong received",
             "not stated; 0 dB is what despreading eleven chips leaves ample room for",
         ),
+        Parameter(
+            "packets without a route",
+            "answered by an error; over three and four hops also dropped in silence",
+            "section 3.4 says that they are dropped, and not whether the source is told",
+        ),
         Parameter("run", f"{_a3_seconds(amount):g} s", "300 s (section 4.2)"),
     ]
 
@@ -339,7 +361,7 @@ BESIDE_A3 = (EVEN, INTERVAL, CAPTURE, CAPTURE + INTERVAL)
 
 def _late(load: float, setting: str) -> float:
     """Largest delay of a packet in seconds."""
-    times = setting.removeprefix(CAPTURE)
+    times = setting.removeprefix(CAPTURE).removesuffix(SILENT)
     return {"": TICK, EVEN: 0.0, INTERVAL: MTU_PAYLOAD * 8.0 / (load * 1e6)}[times]
 
 
@@ -353,6 +375,7 @@ def _a3_cases(amount: Amount) -> Mapping[str, Case]:
                 START + _a3_seconds(amount),
                 [_udp("stream0", 0, hops, load * 1e6, jitter=_late(load, setting))],
                 capture=setting.startswith(CAPTURE),
+                silent=setting == SILENT,
             ),
             # Losses at 0.3 Mb/s are near their line.
             _seeds(amount)
@@ -362,7 +385,7 @@ def _a3_cases(amount: Amount) -> Mapping[str, Case]:
         )
         for hops in HOPS
         for load in LOADS
-        for setting in ("", *BESIDE_A3)
+        for setting in ("", *BESIDE_A3, SILENT)
         if not setting or hops in RECEIVED
     }
 
@@ -413,7 +436,7 @@ def _a3_rows(measured: Measured) -> list[Row]:
                 rows.append(value("A3", case, metric, "%", found, paper=lost))
     for hops in RECEIVED:
         for load in LOADS:
-            for setting in BESIDE_A3:
+            for setting in (*BESIDE_A3, SILENT):
                 case = _a3_case(hops, load, setting)
                 rows.append(value("A3", case, "received", "%", measured.sample(case, _received)))
                 late = measured.sample(case, lambda document: math.fsum(losses(document)[4:]))
@@ -546,6 +569,10 @@ def _a3_notes(table: Table) -> list[str]:
         f"Over four hops {LOADS[-1]:g} Mb/s brings {downs[0]} times what {HIGH:g} Mb/s does, {LOADS[-1] * RECEIVED[4][-1] / (HIGH * RECEIVED[4][LOADS.index(HIGH)]):.2f} in the paper; in the same order "
         + ", ".join(downs[1:])
         + " times in the other settings.",
+        "Where packets without a route are dropped in silence, up to "
+        + significant(max(number(table, _a3_case(4, load, SILENT), "lost from node 3 on") for load in LOADS), 2)
+        + f" % are lost from node 3 on over four hops ({significant(max(math.fsum(lost[4:]) for lost in LOST[4]), 2)} in the paper): the error that "
+        "tells of a lost neighbour collides itself, and the source goes on.",
         "Node 1 sends on an ISA card, the others on PCMCIA cards that hold one packet: a node that relays can send "
         "1.2 Mb/s at the most, and while it sends it hears nothing of what node 1 sends it.",
     ]

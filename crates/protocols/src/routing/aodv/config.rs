@@ -49,6 +49,10 @@ pub struct Config {
     pub link_detection: LinkDetection,
     /// Whether hellos are also sent by a node that is not part of an active route (section 6.9: it should not).
     pub hello_always: bool,
+    /// Whether a hello is left out after another broadcast of the node within the interval (section 6.9).
+    pub hello_suppression: bool,
+    /// Whether a packet to pass on without a route is answered by a route error (section 6.11, case ii).
+    pub error_without_route: bool,
     /// When a node looks itself for a route that has broken behind it.
     pub local_repair: LocalRepair,
     /// G flag: a node that replies for a destination also sends it the route to the originator (section 6.3).
@@ -155,6 +159,8 @@ impl Config {
             in_arp: false,
             link_detection: LinkDetection::Both,
             hello_always: false,
+            hello_suppression: true,
+            error_without_route: true,
             local_repair: LocalRepair::Near,
             gratuitous_reply: true,
             destination_only: false,
@@ -190,8 +196,8 @@ impl Config {
     }
 
     /// Those of draft-ietf-manet-aodv-05 (March 2000), section 17, as run by de Silva and Das, "Experimental evaluation of a
-    /// wireless ad hoc network" (IC3N 2000): a hello each second from every node, a neighbour lost after two seconds, no local
-    /// repair, and nothing from the link layer, whose radios know no acknowledgement.
+    /// wireless ad hoc network" (IC3N 2000): a hello each second from every node, whatever else it sends, a neighbour lost after two
+    /// seconds, no local repair, and nothing from the link layer, whose radios know no acknowledgement.
     pub const fn draft5() -> Self {
         Self {
             rerr_ratelimit: None,
@@ -199,6 +205,7 @@ impl Config {
             timeout_buffer: 0,
             link_detection: LinkDetection::Hello,
             hello_always: true,
+            hello_suppression: false,
             local_repair: LocalRepair::Never,
             gratuitous_reply: false,
             ..Self::rfc3561()

@@ -33,8 +33,12 @@ impl Aodv {
         }
     }
 
-    /// Tells the neighbour that a packet came from, and other nodes that may send more, that there is no route.
+    /// Tells the neighbour that a packet came from, and other nodes that may send more, that there is no route; unless packets without one are
+    /// dropped in silence.
     pub(in crate::routing::aodv) fn report_unreachable(&mut self, packet: &Packet<'_>, now: Instant) {
+        if !self.config.error_without_route {
+            return;
+        }
         let from = packet.from.map_or(Precursors::None, Precursors::One);
         // After a reboot nobody is known, and everybody is told (section 6.13).
         let recipients = if self.silent_until.is_some() { Precursors::Many } else { from };

@@ -29,7 +29,7 @@ impl Aodv {
         }
     }
 
-    /// Sends a hello if one is due and no other broadcast has shown that this node is there.
+    /// Sends a hello if one is due and, where that suppresses it, no other broadcast has shown that this node is there.
     pub(in crate::routing::aodv) fn send_hello(&mut self, now: Instant) {
         let interval = self.config.hello_interval;
         let Some(due) = self.next_hello.filter(|&due| due <= now) else { return };
@@ -40,7 +40,7 @@ impl Aodv {
         // A driver that is late does not make up for what it missed.
         let next = due + interval;
         self.next_hello = Some(if next > now { next } else { now + interval });
-        let is_known = self.last_broadcast.is_some_and(|last| last + interval > now);
+        let is_known = self.config.hello_suppression && self.last_broadcast.is_some_and(|last| last + interval > now);
         if is_known || self.silent_until.is_some() {
             return;
         }

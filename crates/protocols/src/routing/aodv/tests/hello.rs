@@ -54,6 +54,16 @@ fn section_6_9_no_hello_where_a_broadcast_has_shown_the_node() {
 }
 
 #[test]
+fn hellos_that_nothing_suppresses_go_out_each_interval() {
+    let mut bench = Bench::new(&Config { hello_suppression: false, ..always() });
+    let first = instants(&bench.to(1_000), HELLO)[0];
+    bench.to(first + 1_500);
+    bench.waits(5).says(["all 1: RREQ 1 1/1 for 5/0 hops 0 U"]);
+    let hellos = instants(&bench.to(first + 6_001), "for 1 hops 0 for 2000 ms");
+    assert_eq!(hellos, [2_000, 3_000, 4_000, 5_000, 6_000].map(|later| first + later));
+}
+
+#[test]
 fn section_6_9_only_a_node_on_an_active_route_sends_hellos() {
     let mut bench = Bench::new(&Config { hello_always: false, ..always() });
     bench.hear(2, Some(1), Repr::Request(request((7, 4), (9, None), 0, 1))).quietly_to(2_000);

@@ -61,6 +61,13 @@ fn section_6_11_a_packet_without_route_is_answered_with_an_error() {
 }
 
 #[test]
+fn a_packet_without_route_is_dropped_in_silence_where_no_error_is_wanted() {
+    let mut bench = Bench::new(&Config { error_without_route: false, ..exact() });
+    assert_eq!(bench.packet(7, 9, Some(2)), Verdict::Drop);
+    bench.says([]);
+}
+
+#[test]
 fn section_6_11_an_error_loses_the_route_over_its_sender_and_goes_on() {
     let mut bench = on_a_path(&exact());
     bench.hear_octets(4, None, &error(false, &[(9, 21)])).says([]);

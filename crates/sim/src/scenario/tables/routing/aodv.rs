@@ -68,6 +68,12 @@ pub(in super::super) struct Aodv {
     /// Whether nodes without an active route send hello messages too.
     #[schemars(extend("x-default" = of("RFC 3561, section 6.9", |aodv| aodv.hello_always)))]
     hello_always: bool,
+    /// Whether a node leaves out a hello after another broadcast within the interval.
+    #[schemars(extend("x-default" = of("RFC 3561, section 6.9", |aodv| aodv.hello_suppression)))]
+    hello_suppression: bool,
+    /// Whether a node that has no route for a packet to pass on sends a route error.
+    #[schemars(extend("x-default" = of("RFC 3561, section 6.11", |aodv| aodv.error_without_route)))]
+    error_without_route: bool,
     /// Condition under which a node repairs a route that breaks downstream of it (local repair).
     #[schemars(extend("x-default" = of("allowed by RFC 3561, section 6.12", |aodv| LocalRepair::from(aodv.local_repair))))]
     local_repair: LocalRepair,
@@ -93,8 +99,8 @@ enum Profile {
     /// that replies took so far, and a lost link drops its queued packets.
     #[serde(rename = "ns-2")]
     Ns2,
-    /// draft-ietf-manet-aodv-05 as on the testbed of de Silva and Das: nodes always send hellos, without local repair and
-    /// without link-layer detection.
+    /// draft-ietf-manet-aodv-05 as on the testbed of de Silva and Das: a hello each second whatever else a node sends, without local
+    /// repair and without link-layer detection.
     #[serde(rename = "draft-5")]
     Draft5,
     /// `draft-5` with its messages in ARP packets, as on that testbed: without IP, and without a separate ARP. Over
@@ -185,6 +191,8 @@ impl Aodv {
             broadcast_jitter: self.broadcast_jitter.into(),
             link_detection: self.link_detection.into(),
             hello_always: self.hello_always,
+            hello_suppression: self.hello_suppression,
+            error_without_route: self.error_without_route,
             local_repair: self.local_repair.into(),
             gratuitous_reply: self.gratuitous_reply,
             destination_only: self.destination_only,
