@@ -49,7 +49,7 @@ RADIO: Mapping[str, Any] = {
     "preamble_detection": "-6 dB",
     "propagation": {"model": "log-distance", "exponent": 3.0},
 }
-WIRE = {"between": ["server", "ap"], "rate": "1 Gb/s", "delay": "0.5 ms", "queue": {"packets": 10_000}}
+WIRE: Any = {"between": ["server", "ap"], "rate": "1 Gb/s", "delay": "0.5 ms", "queue": {"packets": 10_000}}
 
 
 # --- Scenarios -------------------------------------------------------------------------------------------------------
@@ -92,6 +92,11 @@ def download(to: str) -> Any:
     return {"name": to, "from": "server", "to": to, "transport": transport, "application": {"kind": "bulk"}}
 
 
+def upload(source: str) -> Any:
+    """The same from a station."""
+    return {**download(source), "name": f"{source} up", "from": source, "to": "server"}
+
+
 def ping(to: str) -> Any:
     """Ten packets of 64 bytes a second, one in each interval of the series."""
     application = {"kind": "cbr", "rate": 8 * 64 * 10, "packet": 64, "jitter": "20 ms"}
@@ -127,6 +132,12 @@ def observe(result: Result) -> Document:
     return {"pings": found}
 
 
+BEFORE_AND_AFTER = ("FQ-MAC", "airtime")
+"""Of the commit."""
+SMALL, ALONE, UPLOADS, SINGLE = "aggregates of 7.8 kB", "downloads alone", "uploads too", "single frames"
+"""Cases without lines, which were added after the first run to find causes of misses."""
+
+
 def _seeds(amount: Amount) -> tuple[int, ...]:
     return tuple(range(1, amount.pick(quick=4, full=30) + 1))
 
@@ -134,13 +145,20 @@ def _seeds(amount: Amount) -> tuple[int, ...]:
 def _udp_cases(amount: Amount) -> Mapping[str, Case]:
     flows = [udp(name) for name in THREE]
     duration = amount.pick(quick=4.0, full=30.0)
-    return {queue: Case(cell(duration, queue, of_three(), flows), _seeds(amount)) for queue in QUEUES}
+    cases = {queue: Case(cell(duration, queue, of_three(), flows), _seeds(amount)) for queue in QUEUES}
+    small = {"aggregation": {"ampdu": "7833 B"}}
+    return cases | {f"FIFO, {SMALL}": Case(cell(duration, "FIFO", of_three(), flows, **small), _seeds(amount))}
 
 
 def _tcp_cases(amount: Amount) -> Mapping[str, Case]:
     flows = [*(download(name) for name in THREE), ping("fast0"), ping("slow"), voice("slow")]
     duration = amount.pick(quick=12.0, full=30.0)
-    return {queue: Case(cell(duration, queue, of_three(), flows), _seeds(amount), observe) for queue in QUEUES}
+    cases = {queue: Case(cell(duration, queue, of_three(), flows), _seeds(amount), observe) for queue in QUEUES}
+    alone = flows[: len(THREE)]
+    for queue in BEFORE_AND_AFTER:
+        for others, of in ((ALONE, alone), (UPLOADS, [*alone, *(upload(name) for name in THREE)])):
+            cases[f"{queue}, {others}"] = Case(cell(duration, queue, of_three(), of), _seeds(amount))
+    return cases
 
 
 MANY = 29
@@ -155,9 +173,13 @@ def _many_cases(amount: Amount) -> Mapping[str, Case]:
     flows = [download(node["name"]) for node in stations]
     duration = amount.pick(quick=12.0, full=60.0)
     seeds = _seeds(amount)[: amount.pick(quick=3, full=10)]
-    return {
-        queue: Case(cell(duration, queue, stations, flows, **BAND), seeds) for queue in ("FIFO", "FQ-MAC", "airtime")
+    cases = {
+        queue: Case(cell(duration, queue, stations, flows, **BAND), seeds) for queue in ("FIFO", *BEFORE_AND_AFTER)
     }
+    single = {**BAND, "aggregation": {"ampdu": "off", "block_ack": "off"}}
+    for queue in BEFORE_AND_AFTER:
+        cases[f"{queue}, {SINGLE}"] = Case(cell(duration, queue, stations, flows, **single), seeds)
+    return cases
 
 
 # --- The model of the paper, section 2.2.1 -----------------------------------------------------------------------------
@@ -225,6 +247,12 @@ def predicted(queue: str, name: str, document: Document) -> float:
     times = {of: link.time(sizes[of]) for of, link in LINKS.items()}
     share = 1.0 / len(LINKS) if queue in FAIR else times[name] / sum(times.values())
     return share * LINKS[name].rate(sizes[name])
+
+
+def of_equals(document: Document) -> float:
+    """The model's total in Mb/s if all stations have one rate, as a queue gives them that takes packets in the order of arrival."""
+    slowness = math.fsum(1.0 / link.rate(packets_of_an_aggregate(document, name)) for name, link in LINKS.items())
+    return 1e-6 * len(LINKS) / slowness if slowness else math.nan
 
 
 # --- Lines -----------------------------------------------------------------------------------------------------------
@@ -332,7 +360,7 @@ def _share(name: str, document: Document) -> float:
 
 def _udp_rows(measured: Measured) -> list[Row]:
     rows = []
-    for queue in QUEUES:
+    for queue in measured.documents:
         rows += _rates("Q1", measured, queue, THREE[:2])
         for name in THREE:
             packets = measured.sample(queue, functools.partial(_flipped, packets_of_an_aggregate, name))
@@ -344,6 +372,10 @@ def _udp_rows(measured: Measured) -> list[Row]:
             rows.append(value("Q1", queue, f"{name}, share of airtime", "%", share))
         index = measured.sample(queue, lambda document: jain(airtimes(document).values()))
         rows.append(value("Q1", queue, "Jain's index of airtime", "", index))
+        same = Sample.of(
+            lambda total, model: total / model, _mbps(measured, queue, *THREE), measured.sample(queue, of_equals)
+        )
+        rows.append(value("Q1", queue, "total / model with equal rates", "", same))
         published = Sample.of(lambda total: total / 86.8, _mbps(measured, queue, *THREE))
         rows.append(value("Q1", queue, "total / model's total as published", "", published))
     return rows
@@ -392,6 +424,9 @@ def _tcp_rows(measured: Measured) -> list[Row]:
                 delay = measured.sample(queue, functools.partial(_ping, flow, share))
                 rows.append(value("Q2", queue, f"{flow}, {100 * share:.0f} %", "ms", delay))
         rows.append(value("Q2", queue, "MOS of the call", "", _mos(measured, queue)))
+    for case in measured.documents:
+        if case not in QUEUES:
+            rows += _rates("Q2", measured, case, THREE[:2])
     rows.append(_over("Q2", measured, "airtime", "FQ-MAC", THREE))
     for flow in ("ping fast0", "ping slow"):
         median = functools.partial(_ping, flow, 0.5)
@@ -494,7 +529,8 @@ def delays(table: Table) -> Figure:
         axes.set_xlabel("one-way delay, ms")
         axes.set_ylabel("packets, %")
         axes.grid(alpha=0.3)
-    figure.axes[0].legend(loc="lower right", frameon=False)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(QUEUES), frameon=False)
     return figure
 
 
