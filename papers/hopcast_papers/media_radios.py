@@ -229,7 +229,8 @@ def panels(table: Table) -> Figure:
             one.set_xlabel("time stalled, %")
             one.grid(alpha=0.3)
         line[0].set_ylabel("rate, Mb/s")
-    axes[0][-1].legend(loc="lower right", frameon=False)
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(PROTOCOLS), frameon=False)
     return figure
 
 

@@ -7,7 +7,7 @@ from hopcast.lab import run_experiments
 from hopcast.lab.experiment import Amount, Table
 from hopcast_papers import EXPERIMENTS
 
-NAMES = {"Q1": "study-queues-airtime", "Q2": "study-queues-delay"}
+NAMES = {"Q1": "study-queues-airtime", "Q2": "study-queues-delay", "N2": "study-media-radios"}
 """By experiment: the name of its figure."""
 
 
