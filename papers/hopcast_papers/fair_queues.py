@@ -551,6 +551,7 @@ _COMMON = (
     Parameter("FIFO", "drop-tail, 1000 packets", "pfifo_fast with Linux's txqueuelen; without the driver's queue behind it"),
     Parameter("FQ-CoDel", "10 240 packets, 5 ms, 100 ms, quantum 1514 B, above the MAC", "Linux, sch_fq_codel.c"),
     Parameter("FQ-MAC, airtime, AQL", "8192 packets, 20 ms, 100 ms, quantum 300 B, aggregates of 32 packets or 4 ms", "docs/models/queues.md, from Linux and ath9k"),
+    Parameter("queues of stations", "as at the access point", "ours"),
     Parameter("agreements", "in force from the start", "ours"),
 )  # fmt: skip
 _TCP = Parameter(
