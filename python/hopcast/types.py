@@ -326,6 +326,7 @@ class NodeRadio(TypedDict, total=False):
     channel: int | Channel
     data_rate: Quantity
     network: str
+    spatial_streams: int
     standard: Literal[
         "802.11", "802.11b", "802.11a", "802.11g", "802.11a-turbo", "wavelan", "802.11n", "802.11ac", "802.11ax"
     ]
@@ -512,6 +513,8 @@ class Propagation(TypedDict, total=False):
 class Queue(TypedDict, total=False):
     """Interface queue of each node."""
 
+    airtime_fairness: bool
+    airtime_limit: bool
     discipline: Literal["drop-tail", "priority", "codel", "fq-codel", "pie", "dualpi2", "mac80211"]
     ecn: bool
     interval: Quantity

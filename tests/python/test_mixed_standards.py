@@ -48,6 +48,30 @@ def test_stations_that_share_no_channel_are_refused(radio: dict[str, Any], older
     assert said in str(refused.value)
 
 
+def test_a_station_with_fewer_streams_gets_frames_of_as_many() -> None:
+    """Both streams carry 130 Mb/s to one station, and one stream 65 Mb/s to the other."""
+    radio = {"standard": "802.11n", "spatial_streams": 2, "data_rate": "mcs 15"}
+    for more, least, most in (({}, 110e6, 130e6), ({"spatial_streams": 1}, 55e6, 65e6)):
+        made = Scenario(**cell(radio, None, **more)).set("flows.old.application", {"kind": "bulk", "packet": 1472})
+        flows = {flow["name"]: flow for flow in run(made.set("flows.n1.application.rate", "1 kb/s")).json()["flows"]}
+        assert least < flows["old"]["goodput_bps"] < most, more
+
+
+@pytest.mark.parametrize(
+    ("radio", "older", "streams", "said"),
+    [
+        ({"standard": "802.11n"}, None, 2, r"is more than stations of 802\.11n have here \(1\)"),
+        ({"standard": "802.11n", "spatial_streams": 2}, "802.11a", 1, r"802\.11a has no spatial streams"),
+        ({"standard": "802.11a"}, None, 1, r"802\.11a has no spatial streams"),
+    ],
+)
+def test_streams_that_a_station_cannot_have_are_refused(
+    radio: dict[str, Any], older: str | None, streams: int, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        Scenario(**cell(radio, older, spatial_streams=streams)).explain()
+
+
 def test_a_rate_must_be_one_of_the_older_standard() -> None:
     Scenario(**cell({"standard": "802.11n", "band": "2.4 GHz"}, "802.11b", data_rate="5.5 Mb/s")).explain()
     with pytest.raises(ValueError, match=r"is not a rate of 802\.11b"):

@@ -30,7 +30,7 @@ from hopcast.lab.rows import (
     value,
 )
 from hopcast.numbers import significant
-from hopcast_papers import EXPERIMENTS, adtfrc, adtfrc_live, media_suite, real_hosts
+from hopcast_papers import EXPERIMENTS, adtfrc, adtfrc_live, fair_queues, media_radios, media_suite, real_hosts
 from hopcast_papers import wireless_house as house
 from hopcast_papers.aodv_testbed import capture as testbed_capture
 from hopcast_papers.aodv_testbed import live
@@ -228,7 +228,8 @@ def test_experiments_are_found_by_id_letter_and_all() -> None:
     assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
     assert [experiment.id for experiment in find("P")] == ["P1", "P2", "P3", "P4", "P5", "P6", "P7"]
     assert [experiment.id for experiment in find("R")] == ["R1", "R2", "R3"]
-    assert find("Q") == []
+    assert [experiment.id for experiment in find("Q")] == ["Q1", "Q2", "Q3"]
+    assert find("X") == []
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
@@ -306,6 +307,8 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
             metric: {of: identified(draw, lossless) for of in ("by_state", "by_cause")} for metric in adtfrc.METRICS
         }
     flows.extend(flows[0] | {"name": name} for name in ("bulk", "download", "game", "chat"))
+    if name.split(", ")[0] in fair_queues.QUEUES or name.startswith(tuple(scene.name for scene in media_radios.SCENES)):
+        return of_a_cell(case, draw, lossless)
     nodes = [
         {
             "name": f"n{index}",
@@ -317,6 +320,19 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         for index in range(8)
     ]
     return {"flows": flows, "nodes": nodes, "cloud": made_up_cloud(draw)}
+
+
+def of_a_cell(case: Case, draw: random.Random, lossless: bool) -> dict[str, Any]:
+    """The flows and stations of a case of Q or N2."""
+    end = ".transport.protocol"
+    keys = [key for key, _, _ in case.scenario.explain() if key.startswith("flows.") and key.endswith(end)]
+    names = [key.removeprefix("flows.").removesuffix(end).strip('"') for key in keys]
+    flow = {"received_packets": 10_000, "loss_ratio": 0.0 if lossless else 0.01, "delay_p99_s": 9e-3}
+    flow |= {"played_s": 30.0, "hiccup_time_s": 0.0 if lossless else 2.0}
+    flows = [{"name": name, **flow, "goodput_bps": 8e6 * draw.uniform(0.9, 1.1)} for name in names]
+    nodes = [{"name": name, "block_ack_sent": 400, "ack_sent": draw.randrange(9)} for name in names]
+    pings = {name: [draw.uniform(0.001, 0.1) for _ in range(50)] for name in names if name.startswith("ping")}
+    return {"flows": flows, "nodes": nodes, "pings": pings}
 
 
 def made_up_cloud(draw: random.Random) -> dict[str, Any]:

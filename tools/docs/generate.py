@@ -13,6 +13,7 @@ from pathlib import Path
 
 import channel
 import click
+import outcomes
 import receivers
 import routing
 import stations
@@ -35,6 +36,7 @@ def pages() -> dict[str, str]:
         "figures/film-delay.svg": film_delay(),
         "figures/your-own-study.svg": own_study(),
         **channel.figures(),
+        **outcomes.figures(),
         **receivers.figures(),
         **routing.figures(),
         **stations.figures(),

@@ -34,6 +34,10 @@ pub struct Mac80211Config {
     pub aggregates: u32,
     /// Packets of an aggregate at most.
     pub aggregate_packets: u32,
+    /// Receivers take turns by their airtime; otherwise by aggregates, one each (ath9k before commit 63fefa050477).
+    pub airtime_fairness: bool,
+    /// AQL bounds what waits in the hardware for a station; otherwise only the hardware does (Linux before AQL).
+    pub airtime_limit: bool,
     /// Perturbs the hash that sorts flows into queues; different for each interface and run.
     pub perturbation: u64,
 }
@@ -45,7 +49,15 @@ impl Default for Mac80211Config {
         let target = Duration::from_millis(20);
         // CoDel's own condition that an MTU must be left is not in use (the `mtu` of its parameters is 0).
         let codel = CoDelConfig { target, mtu: 0, ecn: true, ..CoDelConfig::default() };
-        Self { codel, quantum: 300, aggregates: 2, aggregate_packets: 32, perturbation: 0 }
+        Self {
+            codel,
+            quantum: 300,
+            aggregates: 2,
+            aggregate_packets: 32,
+            airtime_fairness: true,
+            airtime_limit: true,
+            perturbation: 0,
+        }
     }
 }
 
@@ -183,10 +195,7 @@ impl<T: Queued> Mac80211<T> {
         if !queue.is_active {
             queue.is_active = true;
             // A station that had nothing goes first, as often as its deficit allows.
-            match queue.station {
-                Some(_) => self.active.push_front(txq),
-                None => self.active.push_back(txq),
-            }
+            self.activate(txq);
         }
         self.flows.make_room(self.in_hardware, |item| dropped(item, Reason::Full));
         self.fill_hardware(now, |item| dropped(item, Reason::Management));
@@ -341,10 +350,7 @@ impl<T: Queued> Mac80211<T> {
             queue.is_active = !queue.turns.is_empty();
             if queue.is_active {
                 // A station stays first until its deficit is used up.
-                match queue.station {
-                    Some(_) => self.active.push_front(txq),
-                    None => self.active.push_back(txq),
-                }
+                self.activate(txq);
             }
             if !aggregate.packets.is_empty() {
                 self.in_hardware += aggregate.packets.len();
@@ -353,12 +359,23 @@ impl<T: Queued> Mac80211<T> {
         }
     }
 
+    /// Puts a TXQ with packets on the list: a station first where deficits end its turn, otherwise last.
+    fn activate(&mut self, txq: u16) {
+        if self.config.airtime_fairness && self.txqs[usize::from(txq)].station.is_some() {
+            self.active.push_front(txq);
+        } else {
+            self.active.push_back(txq);
+        }
+    }
+
     /// ieee80211_next_txq: the TXQ whose turn it is, which leaves the list. `None`: none has packets that may go to the hardware.
     fn next_txq(&mut self) -> Option<u16> {
         let total = self.stations.iter().fold(Duration::ZERO, |total, station| total + station.pending);
+        let Mac80211Config { airtime_fairness, airtime_limit, .. } = self.config;
+        let is_under_limit = |station: &Station| !airtime_limit || station.is_under_limit(total);
         let may_go = |txq: &u16| {
             let station = self.txqs[usize::from(*txq)].station;
-            station.is_none_or(|station| self.stations[usize::from(station)].is_under_limit(total))
+            station.is_none_or(|station| is_under_limit(&self.stations[usize::from(station)]))
         };
         if !self.active.iter().any(may_go) {
             return None;
@@ -367,11 +384,11 @@ impl<T: Queued> Mac80211<T> {
             let txq = self.active.pop_front()?;
             let Some(station) = self.txqs[usize::from(txq)].station else { return Some(txq) };
             let station = &mut self.stations[usize::from(station)];
-            let has_deficit = station.deficit < station.pending.as_nanos() as i64;
+            let has_deficit = airtime_fairness && station.deficit < station.pending.as_nanos() as i64;
             if has_deficit {
                 station.deficit += WEIGHT;
             }
-            if !has_deficit && station.is_under_limit(total) {
+            if !has_deficit && is_under_limit(station) {
                 return Some(txq);
             }
             self.active.push_back(txq);
@@ -458,6 +475,35 @@ mod tests {
             let share = of.as_secs_f64() / total.as_secs_f64();
             assert!((share - 1.0 / 3.0).abs() < 0.005, "{share} of {total:?}");
         }
+    }
+
+    /// Without airtime fairness each station sends one aggregate in its turn: 32 packets of the fast ones, and what fills 4 ms of the
+    /// slow one, at 1 byte a µs three packets of 1500 bytes.
+    #[test]
+    fn without_fairness_stations_take_turns_by_aggregates() {
+        let codel = CoDelConfig { target: Duration::MAX, ..Mac80211Config::default().codel };
+        let mut queue = queue(Mac80211Config { codel, airtime_fairness: false, ..Mac80211Config::default() });
+        for id in 0..900 {
+            push(&mut queue, item(id, id % 3, u64::from(id % 3), 1500), ms(0));
+        }
+        let turns: Vec<(u32, usize)> = (0..12)
+            .map(|_| {
+                let (items, _) = frame(&mut queue, ms(0), |station| [18, 18, 1][station as usize]).expect("a backlog");
+                (items[0].receiver.expect("a station").0, items.len())
+            })
+            .collect();
+        // The rate of a station is known after its first frame.
+        assert_eq!(turns[6..], [(0, 32), (1, 32), (2, 3), (0, 32), (1, 32), (2, 3)]);
+    }
+
+    /// Without AQL only the hardware limits what waits for a station.
+    #[test]
+    fn without_the_limit_the_hardware_is_filled() {
+        let config = Mac80211Config { airtime_limit: false, ..Mac80211Config::default().without_aggregation() };
+        let mut queue = queue(config);
+        queue.on_transmitted(Some(StationId(0)), Duration::from_millis(8), 1000);
+        (0..10).for_each(|id| push(&mut queue, item(id, 0, 0, 1000), ms(0)));
+        assert_eq!(queue.in_hardware, 7, "eight frames, one of them in the hands of the medium access");
     }
 
     /// What a station sends uses up its airtime too: one that sends for as long as it receives gets half of what it would get.

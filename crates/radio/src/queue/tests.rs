@@ -151,12 +151,15 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
             perturbation,
         },
     );
-    let mac80211 = (codel.clone(), 1_u32..3_000, 0_u32..5, 1_u32..5, any::<u64>()).prop_map(
-        |(codel, quantum, aggregates, aggregate_packets, perturbation)| Mac80211Config {
+    let by_airtime = (any::<bool>(), any::<bool>());
+    let mac80211 = (codel.clone(), 1_u32..3_000, 0_u32..5, 1_u32..5, by_airtime, any::<u64>()).prop_map(
+        |(codel, quantum, aggregates, aggregate_packets, by_airtime, perturbation)| Mac80211Config {
             codel,
             quantum,
             aggregates,
             aggregate_packets,
+            airtime_fairness: by_airtime.0,
+            airtime_limit: by_airtime.1,
             perturbation,
         },
     );

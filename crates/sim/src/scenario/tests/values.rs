@@ -498,6 +498,9 @@ fn queues_are_read() {
     let expected = Mac80211Config { quantum: 1514, aggregate_packets: 128, ..expected };
     let set = [fair, "radio.standard=802.11ax", "radio.queue.quantum=1514 B"];
     assert_eq!(discipline(&set), Discipline::Mac80211(expected));
+    let expected = Mac80211Config { airtime_fairness: false, airtime_limit: false, ..Mac80211Config::default() };
+    let off = r#"radio.queue={ discipline = "mac80211", airtime_fairness = false, airtime_limit = false }"#;
+    assert_eq!(discipline(&[off, "radio.standard=802.11n"]), Discipline::Mac80211(expected));
     let places = |set: &[&str]| load(SMALL, set).scenario.radio.mac.queue_packets;
     assert_eq!([places(&[fair]), places(&[fair, "radio.queue.packets=99"])], [8192, 99]);
 }

@@ -100,6 +100,26 @@ impl Resolver<'_> {
         network
     }
 
+    /// The same over as many streams as are given. Reports a number that it can't have.
+    pub(super) fn fewer_streams(&mut self, path: &[&str], given: Option<u8>, capability: Capability) -> Capability {
+        self.ledger.note_given(path);
+        let Some(streams) = given else { return capability };
+        let standard = capability.standard();
+        match capability.shape() {
+            None => {
+                let problem = format!("{standard} has no spatial streams");
+                self.report(path, problem, "standard = 802.11n, 802.11ac or 802.11ax");
+                capability
+            }
+            Some(shape) if streams > shape.streams => {
+                let problem = format!("is more than stations of {standard} have here ({})", shape.streams);
+                self.report(path, problem, "fewer, or a larger radio.spatial_streams");
+                capability
+            }
+            Some(shape) => capability.common(Capability::new(standard, Some(Shape { streams, ..shape }), true)),
+        }
+    }
+
     /// The physical layer of a radio among all that the scenario has.
     pub(super) fn phy_among(&self, capability: Capability, radio: &model::Radio) -> Phy {
         let network = radio.capability();

@@ -36,6 +36,9 @@ pub(in super::super) struct NodeRadio {
     /// rate above the data rate.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("`radio.basic_rate`; the highest mandatory rate up to `data_rate` if `data_rate` is lower, or if it is one of 802.11b and `radio.basic_rate` one of OFDM")))]
     basic_rate: Option<Rate>,
+    /// Spatial streams of the radio, at most those of the others. What others send to it has no more, and what it sends neither.
+    #[schemars(extend("minimum" = 1, "maximum" = 8, "x-default" = computed("`radio.spatial_streams`, as far as `standard` has them")))]
+    spatial_streams: Option<u8>,
     /// Transmit power; not used with propagation `range`.
     #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115, "x-default" = computed("`radio.tx_power`")))]
     tx_power: Option<Power>,
@@ -75,6 +78,7 @@ impl Resolver<'_> {
                 self.ledger.note_given(&at(key));
             }
             let capability = self.node_capability(&at("standard"), given.standard, radio);
+            let capability = self.fewer_streams(&at("spatial_streams"), given.spatial_streams, capability);
             let is_older = capability != radio.capability();
             let channel = self.node_channel(&at("channel"), given.channel, capability);
             let phy = capability.phy();

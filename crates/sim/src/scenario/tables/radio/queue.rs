@@ -40,6 +40,12 @@ pub(super) struct Queue {
     /// Amount that each flow may send in its turn, IP headers included, for `fq-codel` and `mac80211`.
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = computed("1514 B: quantum (RFC 8290, section 5.2); 300 B for `mac80211` (fq_init of Linux)")))]
     quantum: Option<Size>,
+    /// Whether receivers take turns by their airtime, for `mac80211`. `false`: by aggregates, one each, as ath9k did before commit 63fefa050477.
+    #[schemars(extend("x-default" = computed("true: airtime fairness of Linux (ath9k since commit 63fefa050477)")))]
+    airtime_fairness: Option<bool>,
+    /// Whether the airtime that waits in the hardware for a receiver is limited (AQL), for `mac80211`.
+    #[schemars(extend("x-default" = computed("true: airtime queue limits of Linux")))]
+    airtime_limit: Option<bool>,
 }
 
 /// Queue discipline.
@@ -94,6 +100,7 @@ impl Resolver<'_> {
             Discipline::FqCodel | Discipline::Mac80211 => (true, true),
         };
         let is_proportional = matches!(queue.discipline, Discipline::Pie | Discipline::Dualpi2);
+        let by_airtime = matches!(queue.discipline, Discipline::Mac80211);
         let steps = queue.ecn && matches!(queue.discipline, Discipline::DropTail);
         if queue.ecn && matches!(queue.discipline, Discipline::Priority) {
             let problem = "is not possible with \"priority\"";
@@ -108,6 +115,8 @@ impl Resolver<'_> {
             ),
             ("interval", queue.interval.is_some(), controlled, "\"codel\", \"fq-codel\" or \"mac80211\""),
             ("quantum", queue.quantum.is_some(), fair, "\"fq-codel\" or \"mac80211\""),
+            ("airtime_fairness", queue.airtime_fairness.is_some(), by_airtime, "\"mac80211\""),
+            ("airtime_limit", queue.airtime_limit.is_some(), by_airtime, "\"mac80211\""),
         ] {
             if is_given && !in_use {
                 let problem = format!("is not a parameter of {}", word(&queue.discipline));
@@ -143,7 +152,14 @@ impl Resolver<'_> {
                 let (target, interval) = self.target_and_interval(queue, default.codel.target, source);
                 let codel = CoDelConfig { target: target.into(), interval: interval.into(), ..default.codel };
                 let quantum = self.quantum(queue, default.quantum, "default: fq_init of Linux's mac80211");
-                let config = Mac80211Config { codel, quantum, ..default };
+                let (fairness, limit) = (queue.airtime_fairness, queue.airtime_limit);
+                let airtime_fairness = self.ledger.pick(&["radio", "queue", "airtime_fairness"], fairness, || {
+                    (default.airtime_fairness, "default: airtime fairness of Linux's mac80211".into())
+                });
+                let airtime_limit = self.ledger.pick(&["radio", "queue", "airtime_limit"], limit, || {
+                    (default.airtime_limit, "default: airtime queue limits of Linux's mac80211".into())
+                });
+                let config = Mac80211Config { codel, quantum, airtime_fairness, airtime_limit, ..default };
                 queue::Discipline::Mac80211(match aggregation {
                     Some(limits) if limits.window > 1 => config.with_window(limits.window),
                     _ => config.without_aggregation(),
