@@ -280,20 +280,31 @@ def links_cases() -> list[Case]:
     for flow, label in enumerate(("802.11n", "802.11a")):
         options = {**span, **legacy, "ampdu": 65535}
         cases.append(Case("links", ("legacy", label), options, {}, 0.1, True, "legacy", flow))
-    # Number and width of the second link's channel, and the place of its primary channel; the first has number 36 of 80 MHz.
-    for number, width, ns3 in [
-        (36, 80, "{42, 80, BAND_5GHZ, 0}"),
-        (40, 80, "{42, 80, BAND_5GHZ, 1}"),
-        (44, 80, "{42, 80, BAND_5GHZ, 2}"),
-        (40, 20, "{40, 20, BAND_5GHZ, 0}"),
-        (44, 20, "{44, 20, BAND_5GHZ, 0}"),
-        (44, 40, "{46, 40, BAND_5GHZ, 0}"),
+    # Number and width of the second link's channel, the place of its primary channel, and the length of the links in metres, of which
+    # their distance is twice as much; the first link has number 36 of 80 MHz.
+    for number, width, primary, length in [
+        (36, 80, 0, 2),
+        (40, 80, 1, 2),
+        (44, 80, 2, 2),
+        *((number, width, 0, length) for length in (2, 6) for number, width in ((40, 20), (44, 20), (44, 40))),
     ]:
-        common: Options = {"scene": "overlap", "standard": "ac", "width": 80, "mcs": 7, "streams": 1, "distance": 2}
-        options = {**span, **common, "ampdu": 1048575, "neighbour": ns3}
-        settings = {"nodes.b.radios.0.channel": f'{{ number = {number}, width = "{width} MHz" }}'}
+        centre = {20: number, 40: number + 2, 80: 42}[width]
+        common: Options = {
+            "scene": "overlap",
+            "standard": "ac",
+            "width": 80,
+            "mcs": 7,
+            "streams": 1,
+            "distance": length,
+        }
+        options = {**span, **common, "ampdu": 1048575, "neighbour": f"{{{centre},{width},BAND_5GHZ,{primary}}}"}
+        settings = {
+            "nodes.a.placement.at": f"[[0, 0], [{length}, 0]]",
+            "nodes.b.placement.at": f"[[0, {2 * length}], [{length}, {2 * length}]]",
+            "nodes.b.radios.0.channel": f'{{ number = {number}, width = "{width} MHz" }}',
+        }
         for flow, label in enumerate(("first", "second")):
-            name = f"second on {number}, {width} MHz"
+            name = f"second on {number}, {width} MHz, {2 * length} m"
             cases.append(Case("links", (name, label), options, settings, 0.1, True, "overlap", flow))
     return cases
 

@@ -132,7 +132,8 @@ main(int argc, char** argv)
     address.SetBase("10.0.0.0", "255.255.0.0");
     auto interfaces = address.Assign(devices);
     TrafficControlHelper().Uninstall(devices);
-    NeighborCacheHelper().PopulateNeighborCache(interfaces);
+    // Radios are on the channel once the run has begun.
+    Simulator::Schedule(MilliSeconds(1), [&] { NeighborCacheHelper().PopulateNeighborCache(interfaces); });
 
     const uint16_t port = 9;
     auto open = [&](uint32_t node) { return Socket::CreateSocket(nodes.Get(node), UdpSocketFactory::GetTypeId()); };
@@ -155,7 +156,7 @@ main(int argc, char** argv)
         auto queue = isLegacy ? mac->GetTxop()->GetWifiMacQueue() : mac->GetTxopQueue(AC_BE);
         const uint32_t backlog = ht.ampdu > 0 && !isLegacy ? 2 * ht.window : 4;
         senders.push_back(std::make_unique<peers::SaturatedSender>(socket, queue, backlog, 0, options.payload));
-        Simulator::Schedule(Seconds(offset->GetValue(0, 0.01)), &peers::SaturatedSender::Start, senders.back().get());
+        Simulator::Schedule(Seconds(offset->GetValue(0.002, 0.012)), &peers::SaturatedSender::Start, senders.back().get());
     }
     peers::RunAndReport(options.stop, frames, [&] {
         std::vector<double> goodput;
