@@ -25,6 +25,13 @@ finally:
 
 CASES = {" ".join(case.label): case for case in validate.links_cases()}
 
+DIFFERS = {"hidden, A-MPDU 8000, RTS off both"} | {
+    f"second on {channel}, 4 m {link}"
+    for channel in ("40, 20 MHz", "44, 20 MHz", "44, 40 MHz")
+    for link in ("first", "second")
+}
+"""docs/models/aggregation.md and docs/models/channel-width.md name the rules that differ."""
+
 
 def goodputs(case: Any) -> list[float]:
     """Bit/s of hopcast, seed by seed."""
@@ -39,7 +46,7 @@ def test_all_cases_are_kept() -> None:
     assert PEERS.keys() == CASES.keys()
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() - set(DIFFERS)))
+@pytest.mark.parametrize("name", sorted(CASES.keys() - DIFFERS))
 def test_links_as_ns3_has_them(name: str) -> None:
     """Within 10 %, or with intervals that overlap."""
     measured, theirs = goodputs(CASES[name]), PEERS[name]
