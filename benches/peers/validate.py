@@ -3,7 +3,8 @@
 
 The peers are slow, so that what they gave is kept in a file (`--cache`) and not run again; hopcast runs afresh. Each case
 is a mean over seeds with its 95 % interval. A case of the cell is right within 5 % of ns-3. A case of a string is right
-within 10 % of the peer up to three hops; beyond, where seeds differ widely, if the intervals overlap.
+within 10 % of the peer up to three hops; beyond, where seeds differ widely, if the intervals overlap. A case of two links is
+right within 10 % in each link, or if the intervals overlap.
 """
 
 from __future__ import annotations
@@ -159,6 +160,7 @@ HT_STRING_PAIRINGS = (
         seeds=5,
     ),
 )
+LINKS_PAIRINGS = (Pairing("links-ns-3", "ns-3 and hopcast (`standard`)", Ns3.name, {}, {}, seeds=5),)
 
 
 @dataclass(frozen=True)
@@ -173,12 +175,20 @@ class Case:
     """Relative difference of the means that is right."""
     overlap_will_do: bool
     """Whether overlapping intervals are right, too."""
+    scene: str = ""
+    """The scenario for hopcast, if it has another name than the peer's program."""
+    flow: int | None = None
+    """The flow whose goodput counts; else all of them."""
 
     def scenario(self, directory: Path) -> Path:
         """The scenario for hopcast, written to `directory` where it is not one of ours."""
         if "stations" in self.peer_options:
             return cell_scenario(self.program, int(self.peer_options["stations"]), directory)
-        return HERE / f"{self.program}.toml"
+        return HERE / f"{self.scene or self.program}.toml"
+
+    def goodput(self, report: Report) -> float:
+        """What counts of a run, in bit/s."""
+        return report.total_goodput_bps if self.flow is None else report.goodput_bps[self.flow]
 
 
 def cell_cases() -> list[Case]:
@@ -237,6 +247,65 @@ def ht_string_cases(hops: Sequence[int]) -> list[Case]:
             radio: Options = {"standard": standard, "width": width, "ampdu": ampdu, "spacing": spacing}
             options: Options = {**radio, "hops": k, "window": 32, "start": 1, "stop": 11}
             cases.append(Case("ht_string", (f"802.11{standard}", str(k)), options, settings, 0.1, k > 3))
+    return cases
+
+
+def links_cases() -> list[Case]:
+    """Two saturated links: of hidden stations with and without RTS, of a station of 802.11n and one of 802.11a, and of networks of
+    802.11ac on overlapping channels.
+    """
+    span: Options = {"start": 1, "stop": 6}
+    cases = []
+    for ampdu in (0, 8000):
+        for rts in (0, 1):
+            options: Options = {
+                **span,
+                "scene": "hidden",
+                "standard": "n",
+                "width": 20,
+                "mcs": 2,
+                "streams": 1,
+                "distance": 9,
+                "exponent": 5,
+                "ampdu": ampdu,
+                "rts-threshold": 0 if rts else 4692480,
+            }
+            settings: Options = {
+                "radio.aggregation.ampdu": f"{ampdu} B" if ampdu else "off",
+                "radio.rts_threshold": "0 B" if rts else "off",
+            }
+            name = f"hidden, A-MPDU {ampdu or 'off'}, RTS {'on' if rts else 'off'}"
+            cases.append(Case("links", (name, "both"), options, settings, 0.1, True, "hidden"))
+    legacy: Options = {"scene": "legacy", "standard": "n", "width": 20, "mcs": 7, "streams": 1, "distance": 2}
+    for flow, label in enumerate(("802.11n", "802.11a")):
+        options = {**span, **legacy, "ampdu": 65535}
+        cases.append(Case("links", ("legacy", label), options, {}, 0.1, True, "legacy", flow))
+    # Number and width of the second link's channel, the place of its primary channel, and the length of the links in metres, of which
+    # their distance is twice as much; the first link has number 36 of 80 MHz.
+    for number, width, primary, length in [
+        (36, 80, 0, 2),
+        (40, 80, 1, 2),
+        (44, 80, 2, 2),
+        *((number, width, 0, length) for length in (2, 6) for number, width in ((40, 20), (44, 20), (44, 40))),
+    ]:
+        centre = {20: number, 40: number + 2, 80: 42}[width]
+        common: Options = {
+            "scene": "overlap",
+            "standard": "ac",
+            "width": 80,
+            "mcs": 7,
+            "streams": 1,
+            "distance": length,
+        }
+        options = {**span, **common, "ampdu": 1048575, "neighbour": f"{{{centre},{width},BAND_5GHZ,{primary}}}"}
+        settings = {
+            "nodes.a.placement.at": f"[[0, 0], [{length}, 0]]",
+            "nodes.b.placement.at": f"[[0, {2 * length}], [{length}, {2 * length}]]",
+            "nodes.b.radios.0.channel": f'{{ number = {number}, width = "{width} MHz" }}',
+        }
+        for flow, label in enumerate(("first", "second")):
+            name = f"second on {number}, {width} MHz, {2 * length} m"
+            cases.append(Case("links", (name, label), options, settings, 0.1, True, "overlap", flow))
     return cases
 
 
@@ -313,13 +382,13 @@ class Bench:
             self._cache.put(key, failed)
             print(failed, file=sys.stderr)
             return None
-        return report.total_goodput_bps
+        return case.goodput(report)
 
     def _own(self, pairing: Pairing, case: Case, seed: int) -> float | None:
         if self._hopcast is None:
             return None
         try:
-            return self._hopcast.run(case.scenario(self._directory), pairing.settings(case), seed).total_goodput_bps
+            return case.goodput(self._hopcast.run(case.scenario(self._directory), pairing.settings(case), seed))
         except RunFailed as failed:
             print(failed, file=sys.stderr)
             return None
@@ -368,8 +437,10 @@ def main() -> int:
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--grid", choices=("cell", "ax", "string", "ht-string", "all"), default="all")
-    names = [pairing.name for pairing in CELL_PAIRINGS + AX_PAIRINGS + STRING_PAIRINGS + HT_STRING_PAIRINGS]
+    parser.add_argument("--grid", choices=("cell", "ax", "string", "ht-string", "links", "all"), default="all")
+    names = [
+        pairing.name for pairing in CELL_PAIRINGS + AX_PAIRINGS + STRING_PAIRINGS + HT_STRING_PAIRINGS + LINKS_PAIRINGS
+    ]
     parser.add_argument("--pairing", choices=names, nargs="+", help="only these; default: all")
     parser.add_argument("--hops", type=int, nargs="+", default=list(HOPS), help="hops of the string's flow")
     parser.add_argument("--seeds", type=int, help="seeds a case; default: the pairing's own number")
@@ -401,6 +472,9 @@ def grids(arguments: argparse.Namespace) -> Iterator[Grid]:
     if arguments.grid in ("ht-string", "all"):
         heading = "TCP NewReno over a string of 802.11n (40 MHz) and 802.11ac (80 MHz), MCS 3, one stream, 1448 B: Mb/s"
         yield heading, ("standard", "hops"), ht_string_cases(arguments.hops), HT_STRING_PAIRINGS
+    if arguments.grid in ("links", "all"):
+        heading = "Two saturated links of 802.11n or 802.11ac, 1472 B: Mb/s"
+        yield heading, ("scene", "link"), links_cases(), LINKS_PAIRINGS
 
 
 def compare(

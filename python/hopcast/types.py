@@ -537,6 +537,7 @@ class Radio(TypedDict, total=False):
     aggregation: Aggregation
     association: Literal["implicit", "passive", "active"]
     band: Quantity
+    bandwidth: Literal["whole", "static", "dynamic"]
     basic_rate: Quantity
     beacon_interval: Quantity
     capture: Quantity

@@ -3,8 +3,8 @@
 //! A node's interfaces are its radios, in the order of the scenario, then its ends of wires, in the order of the links.
 
 use hopcast_protocols::random::{Purpose, Stream, hash};
-use hopcast_radio::mac::{Payload, StationId};
-use hopcast_radio::phy::{Capability, ModulationClasses, Standard};
+use hopcast_radio::mac::{Bandwidth, Payload, StationId};
+use hopcast_radio::phy::{Capability, ChannelWidth, ModulationClasses, Standard, WideChannel, distinct};
 use hopcast_radio::propagation::Position;
 
 use crate::engine::{Attachment, Ports};
@@ -59,6 +59,29 @@ pub(crate) fn capabilities(radio: &Radio, stations: &[Station<'_>]) -> Option<Ve
         _ => station.config.capability,
     };
     Some(stations.iter().map(capability).collect())
+}
+
+/// All kinds of frames that the stations exchange, as what can send and receive each of them: of narrower channels too where a frame may
+/// be narrower than its channel. `None`: all are those of `radio`.
+pub(crate) fn kinds(radio: &Radio, stations: &[Station<'_>]) -> Option<Vec<Capability>> {
+    let own = match capabilities(radio, stations) {
+        Some(capabilities) => distinct(capabilities),
+        None if radio.mac.bandwidth == Bandwidth::Whole => return None,
+        None => vec![radio.capability()],
+    };
+    let narrower = own.iter().filter(|_| radio.mac.bandwidth != Bandwidth::Whole).flat_map(|own| own.narrower());
+    Some(distinct(own.iter().copied().chain(narrower)))
+}
+
+/// The channels of the stations, by station, where they tell their primary channel from the secondary ones.
+pub(crate) fn channels(radio: &Radio, stations: &[Station<'_>]) -> Option<Vec<WideChannel>> {
+    let channel = |station: &Station<'_>| {
+        let NodeRadio { primary, frequency, capability, .. } = station.config;
+        let (primary, frequency) = (*primary, *frequency);
+        let width = capability.shape().map_or(ChannelWidth::Mhz20, |shape| shape.width);
+        WideChannel { primary, centre: frequency, width }
+    };
+    (radio.mac.bandwidth != Bandwidth::Whole).then(|| stations.iter().map(channel).collect())
 }
 
 /// The interfaces of all nodes.

@@ -293,6 +293,12 @@ impl Backoff {
         self.draw(now, random);
     }
 
+    /// The frame is not to go at the boundary `now`: another backoff from the same window (10.23.2.5, case e).
+    pub(super) fn on_postponed(&mut self, now: Instant, random: &mut Stream) {
+        self.draw(now, random);
+        self.on_collision(now);
+    }
+
     /// The access at the boundary `now` is another category's, and the backoff just drawn is in its place. At one boundary a
     /// category either draws or counts (10.23.2.4): counting begins with the next one.
     pub(super) fn on_collision(&mut self, now: Instant) {

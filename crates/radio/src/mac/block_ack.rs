@@ -477,7 +477,7 @@ impl<P: Payload> Dcf<P> {
         if is_its {
             let head = self.access_function.take_current();
             let sent = originator.in_flight() as u32;
-            let rated = head.as_ref().and_then(|head| head.receiver.map(|receiver| (receiver, head.rate)));
+            let rated = head.as_ref().and_then(|head| head.receiver.map(|receiver| (receiver, head.chosen)));
             let outputs = &mut self.outputs;
             acknowledged = originator.settle(
                 head,
@@ -516,7 +516,11 @@ impl<P: Payload> Dcf<P> {
             return false;
         };
         if let Some(receiver) = head.receiver {
-            head.rate = self.rates.select(receiver, now, head.unacknowledged);
+            head.chosen = self.rates.select(receiver, now, head.unacknowledged);
+            head.rate = match &self.widths {
+                Some(widths) => widths.fit(self.config.phy.vectors(), head.chosen),
+                None => head.chosen,
+            };
         }
         // What must be protected begins a TXOP of its own.
         if self.config.is_protected(head.rate) {

@@ -43,6 +43,8 @@ pub struct Config {
     pub edca: Option<[EdcaParameters; 4]>,
     /// What goes under block acknowledgment agreements: all unicast data with [`Self::edca`]; `None`: nothing.
     pub aggregation: Option<Aggregation>,
+    /// What becomes of a frame that is wider than what is idle.
+    pub bandwidth: Bandwidth,
     /// Length of PSDUs in bytes above which RTS/CTS precede unicast data frames; `None`: never.
     pub rts_threshold: Option<u32>,
     /// Time on the air above which they do (TXOP duration RTS threshold, IEEE 802.11ax-2021, 26.2.1); `None`: never.
@@ -79,6 +81,18 @@ pub enum AccessRules {
     ///   hears by then, and DIFS follows that (`check_pktRTS`, `check_pktTx`).
     /// * The reservation of an RTS stands.
     Ns2,
+}
+
+/// Operation of stations with EDCA in channels wider than 20 MHz (IEEE 802.11-2020, 10.23.2.5, 11.15.9).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bandwidth {
+    /// The channel is one: each data frame fills it, and whatever is in it makes it busy.
+    #[default]
+    Whole,
+    /// The backoff counts on the primary channel. A frame waits for another access if a secondary channel was not idle.
+    Static,
+    /// The same, but a frame goes over the channels that were idle.
+    Dynamic,
 }
 
 /// Protection of frames from stations that do not understand them (10.27).
@@ -118,6 +132,7 @@ impl Config {
             understood: ModulationClass::Dsss,
             edca: None,
             aggregation: None,
+            bandwidth: Bandwidth::default(),
             rts_threshold: None,
             rts_duration: None,
             short_retry_limit: Self::DEFAULT_SHORT_RETRY_LIMIT,

@@ -35,6 +35,7 @@ mod recipient;
 mod sequence;
 #[cfg(test)]
 mod tests;
+mod widths;
 
 use std::rc::Rc;
 
@@ -52,7 +53,7 @@ use access_function::AccessFunction;
 pub use aggregation::{Aggregation, Agreements};
 pub use backoff::Countdown;
 use block_ack::BlockAcks;
-pub use config::{AccessRules, Config, Protection};
+pub use config::{AccessRules, Bandwidth, Config, Protection};
 use duplicate::DuplicateCache;
 use edca::{AccessCategory, UserPriority};
 pub use links::LinkStatistics;
@@ -65,6 +66,7 @@ pub use peers::{Peer, Peers, controlled_rates};
 use rates::{ControlResponse, Rates, rts_rate};
 pub use rates::{control_response_rate, dsss_peers, dsss_rate};
 use sequence::SequenceCounters;
+use widths::Widths;
 
 /// Reason why the interface gave up a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,6 +226,8 @@ pub struct Dcf<P> {
     nav_lapse: ByRate,
     /// What was sent to each receiver, where somebody wants to know.
     links: Option<Box<Links>>,
+    /// At a station that tells its primary channel from the secondary ones.
+    widths: Option<Widths>,
 }
 
 // What a bystander needs: see [`Dcf`].
@@ -276,6 +280,7 @@ impl<P: Payload> Dcf<P> {
             outputs: Outputs::default(),
             rates: Box::new(Rates::new(station, &config)),
             block_acks: BlockAcks::new(&config),
+            widths: Widths::new(&config),
             config: Box::new(config),
             random: Box::new(random),
             duplicates: Box::default(),
@@ -383,7 +388,11 @@ impl<P: Payload> Dcf<P> {
         access_function.set_current(Some(outgoing));
         if is_engaged {
             access_function.backoff.on_pending_in_exchange(now, &mut self.random);
-        } else if access_function.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
+        } else if access_function.backoff.on_pending(now, self.nav.until(), &mut self.random)
+            && self.is_at_rest()
+            // A timeout comes now, before which the station learns what is idle.
+            && self.widths.is_none()
+        {
             if let Some(other) = other {
                 self.swap(other);
             }
@@ -478,6 +487,7 @@ impl<P: Payload> Dcf<P> {
             State::Contend => self.transmit_first(now),
             State::ContendAll => self.access(now),
             State::Sifs(_) if self.is_held_up(now) => self.hold_up(now),
+            State::Sifs(_) if self.widths.is_some() && self.withholds_cts() => {}
             State::Sifs(_) => {
                 self.on_air = self.response.take();
                 self.transmit(now);
@@ -751,6 +761,7 @@ impl<P: Payload> Dcf<P> {
             sequence,
             priority,
             rate: self.config.basic_rate,
+            chosen: self.config.basic_rate,
             unacknowledged: 0,
             short_retries: 0,
             long_retries: 0,
@@ -859,6 +870,10 @@ impl<P: Payload> Dcf<P> {
         }
         if let Some(receiver) = outgoing.rated_receiver() {
             outgoing.rate = self.rates.select(receiver, now, outgoing.unacknowledged);
+            outgoing.chosen = outgoing.rate;
+        }
+        if self.widths.is_some() && self.fit_first(now) {
+            return;
         }
         self.txop_end = now + self.access_function.txop_limit;
         if self.block_acks.is_some() {
@@ -986,11 +1001,14 @@ impl<P: Payload> Dcf<P> {
         if response.kind == FrameKind::Cts {
             // 10.3.4.4: the RTS, a short frame, has succeeded.
             outgoing.short_retries = 0;
+            if self.widths.is_some() {
+                self.fit_to_cts(response, now);
+            }
             let frame = self.data(now + self.sifs(), now);
             self.respond(frame, now);
         } else {
             if let Some(receiver) = outgoing.rated_receiver() {
-                self.rates.on_report(receiver, outgoing.rate, 1, 1);
+                self.rates.on_report(receiver, outgoing.chosen, 1, 1);
             }
             let acknowledged = (Some(response.transmitter), response.sequence, response.priority);
             let is_its = acknowledged == (outgoing.receiver, outgoing.sequence, outgoing.priority);
@@ -1098,7 +1116,7 @@ impl<P: Payload> Dcf<P> {
             outgoing.unacknowledged += 1;
             long = outgoing.is_behind_rts(&self.config);
             if let Some(receiver) = outgoing.rated_receiver() {
-                self.rates.on_report(receiver, outgoing.rate, sent, 0);
+                self.rates.on_report(receiver, outgoing.chosen, sent, 0);
             }
         } else {
             self.counters.cts_timeouts += 1;
@@ -1198,9 +1216,12 @@ impl<P: Payload> Dcf<P> {
             let (receiver, payload) = next?;
             self.access_function.following = Some(self.outgoing(receiver, payload, now));
         }
+        let following = self.access_function.following.as_ref()?;
+        let chosen = following.receiver.map(|receiver| self.rates.select(receiver, now, 0));
+        let fitting = chosen.map(|rate| self.fit(rate));
         let next = self.access_function.following.as_mut()?;
-        if let Some(receiver) = next.receiver {
-            next.rate = self.rates.select(receiver, now, 0);
+        if let (Some(chosen), Some(rate)) = (chosen, fitting) {
+            (next.chosen, next.rate) = (chosen, rate);
         }
         let (receiver, octets, rate) = (next.receiver, next.psdu_octets, next.rate);
         // What must be protected begins a TXOP of its own: stations of 802.11b understand no other reservation.
@@ -1246,6 +1267,7 @@ impl<P: Payload> Dcf<P> {
         let cts = self.sifs() + self.response_to(receiver, own_rate).airtime;
         let data = self.sifs() + self.config.phy.airtime(rate, octets) + self.data_response_duration(receiver, rate);
         let airtime = self.config.phy.airtime(own_rate, FrameKind::RTS_OCTETS);
+        let own_rate = self.repeated_over(own_rate, rate.width());
         self.frame(FrameKind::Rts, receiver, FrameKind::RTS_OCTETS, own_rate, airtime, cts + data)
     }
 
@@ -1257,6 +1279,7 @@ impl<P: Payload> Dcf<P> {
         let airtime = self.config.phy.airtime(rate, octets);
         let mut cts = self.frame(FrameKind::Cts, Some(self.station), octets, rate, airtime, Duration::ZERO);
         let data = self.data(now + cts.airtime + self.sifs(), now);
+        cts.vector = self.repeated_over(rate, data.vector.width());
         cts.duration = self.sifs() + data.airtime + data.duration;
         self.response = Some(data);
         cts
@@ -1267,7 +1290,8 @@ impl<P: Payload> Dcf<P> {
         let response = self.rates.response(&self.config.phy, request.vector);
         let duration = request.duration.saturating_sub(self.sifs() + response.airtime);
         let receiver = Some(request.transmitter);
-        let frame = self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, response.rate, response.airtime, duration);
+        let vector = self.repeated_over(response.rate, request.vector.width());
+        let frame = self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, vector, response.airtime, duration);
         // Not in the frame on the air: for whoever counts what is lost.
         Frame { sequence: request.sequence, priority: request.priority, ..frame }
     }

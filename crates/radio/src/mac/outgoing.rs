@@ -34,6 +34,8 @@ pub(super) struct OutgoingMpdu<P> {
     pub(super) more: Box<[P]>,
     /// Of the present attempt.
     pub(super) rate: TxVector,
+    /// What rate control has chosen for it; the frame may be narrower.
+    pub(super) chosen: TxVector,
     /// Attempts that were not acknowledged.
     pub(super) unacknowledged: u32,
     pub(super) short_retries: u32,

@@ -17,8 +17,8 @@ use hopcast_protocols::time::{Duration, Instant};
 use crate::aggregate::{Arriving, Body, Mpdu, MpduSet, with_subframe};
 use crate::errors::ReceivedFrame;
 use crate::frame::{Header, StationId};
-use crate::phy::{Capability, Heard, LEGACY_PREAMBLE, ModulationClasses, TxVector};
-use crate::reception::{Arrival, LeadingEdge, Receivers, Reception, ReceptionOutcome};
+use crate::phy::{Capability, Fit, Heard, LEGACY_PREAMBLE, ModulationClasses, Overlap, Spectrum, TxVector};
+use crate::reception::{Arrival, IdleWidths, LeadingEdge, Presence, Receivers, Reception, ReceptionOutcome};
 use crate::transmission::Tally;
 pub use crate::transmission::{Totals, Transmission, TransmissionId};
 use crate::units::Power;
@@ -95,6 +95,8 @@ pub struct Medium<P> {
     losses: Option<Losses>,
     /// Of all stations, where they differ.
     capabilities: Option<Capabilities>,
+    /// Where stations tell their primary channel from the secondary ones.
+    spectrum: Option<Box<Spectrum>>,
     /// Slots of a slab; `free` holds the unused ones.
     transmissions: Vec<Option<Transmission<P>>>,
     /// By slot: the power at each receiver that the frame has reached, in the order of the links; where it varies.
@@ -136,6 +138,7 @@ impl<P> Medium<P> {
             variation: None,
             losses: None,
             capabilities: None,
+            spectrum: None,
             transmissions: Vec::new(),
             powers: Vec::new(),
             free: Vec::new(),
@@ -166,6 +169,21 @@ impl<P> Medium<P> {
     /// such a frame has one of them at most, which saves draws.
     pub fn set_mpdus_overheard(&mut self, are_overheard: bool) {
         self.are_mpdus_overheard = are_overheard;
+    }
+
+    /// Has each station tell its primary channel from the secondary ones; `pifs` is how long those are to be idle. Links are to have the
+    /// power of all of a frame, wherever in the channel of its receiver that is.
+    ///
+    /// # Panics
+    /// If thresholds decide on reception.
+    pub fn set_spectrum(&mut self, spectrum: Spectrum, pifs: Duration) {
+        self.receivers.set_widths(spectrum.widths(), pifs);
+        self.spectrum = Some(Box::new(spectrum));
+    }
+
+    /// Widths of which all secondary channels of a station were idle for PIFS; `None`: it does not tell them apart.
+    pub fn idle_widths(&self, station: StationId, now: Instant) -> Option<IdleWidths> {
+        self.receivers.idle_widths(station, now)
     }
 
     /// Puts a frame with its packet, or its `body`, on the air. Its transmitter loses what it was receiving. `None`: its signal reaches
@@ -229,8 +247,8 @@ impl<P> Medium<P> {
         let mut links = self.paths.links[*first_link as usize..*end_link as usize].iter();
         let Some(link) = links.find(|link| link.receiver == station) else { return Power::ZERO };
         let power = match &self.capabilities {
-            None => link.power,
-            Some(capabilities) => capabilities.power(link, frame.vector),
+            Some(capabilities) if self.spectrum.is_none() => capabilities.power(link, frame.vector),
+            _ => link.power,
         };
         match &self.variation {
             None => power,
@@ -340,9 +358,10 @@ impl<P> Medium<P> {
         let links = &self.paths.links[*leading as usize..*end_link as usize];
         let factors = self.variation.as_ref().map(|variation| variation.of(*key, frame.transmitter));
         let powers = &mut self.powers[id.index()];
-        let (content, preamble_threshold) = match &self.capabilities {
-            None => (self.receivers.content(frame, has_mpdus, *key), *threshold),
-            Some(_) => self.receivers.content_for_all(frame, has_mpdus, *key, *threshold),
+        let spectrum = self.spectrum.as_deref();
+        let (content, preamble_threshold) = match self.capabilities.is_some() || spectrum.is_some() {
+            false => (self.receivers.content(frame, has_mpdus, *key), *threshold),
+            true => self.receivers.content_for_all(frame, has_mpdus, *key, *threshold),
         };
         for link in links {
             let now = *start + link.delay;
@@ -355,14 +374,24 @@ impl<P> Medium<P> {
                 heard = Heard::Whole;
             }
             if let Some(capabilities) = &self.capabilities {
-                power = capabilities.power(link, frame.vector);
-                heard = capabilities.heard(link, frame.vector);
+                if spectrum.is_none() {
+                    power = capabilities.power(link, frame.vector);
+                }
+                heard = capabilities.heard(link, frame.vector.repeated());
             }
             if let Some(factors) = &factors {
                 power = power.scaled(factors.at(link.receiver, now));
             }
             if has_own_powers {
                 powers.push(power);
+            }
+            let mut presence = None;
+            if let Some(spectrum) = spectrum {
+                let overlap = spectrum.overlap(frame.transmitter.0 as usize, frame.vector, link.receiver.0 as usize);
+                let present = presence_of(overlap, power);
+                heard = heard_over(overlap, frame.vector, heard);
+                power = power_of(&present, frame.vector, heard);
+                presence = Some(present);
             }
             let (threshold, header) = match heard {
                 Heard::Preamble => (preamble_threshold, LEGACY_PREAMBLE),
@@ -378,7 +407,7 @@ impl<P> Medium<P> {
                 header_end: now + header,
                 end: now + frame.airtime,
             };
-            let onset = self.receivers.on_leading(link.receiver, arrival, &content, &mut self.tally);
+            let onset = self.receivers.on_leading(link.receiver, arrival, &content, presence.as_ref(), &mut self.tally);
             on_arrival(link.receiver, now, onset);
         }
         None
@@ -397,7 +426,18 @@ impl<P> Medium<P> {
         mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, ReceptionOutcome, &MpduSet, bool) -> Option<Instant>,
     ) -> EdgeProgress {
         let has_own_powers = self.has_own_powers();
-        let Self { paths, receivers, losses, transmissions, powers, tally, received, are_mpdus_overheard, .. } = self;
+        let Self {
+            paths,
+            receivers,
+            losses,
+            transmissions,
+            powers,
+            tally,
+            received,
+            are_mpdus_overheard,
+            spectrum,
+            ..
+        } = self;
         let transmission = transmissions[id.index()].as_ref().expect("edges exist only for what is on the air");
         *received = MpduSet::ALL;
         let mpdus = transmission.mpdus();
@@ -417,10 +457,15 @@ impl<P> Medium<P> {
                     if has_own_powers {
                         link.power = powers[id.index()][(front.next - transmission.first_link) as usize];
                     }
+                    let presence = spectrum.as_ref().map(|spectrum| {
+                        let Header { transmitter, vector, .. } = transmission.frame;
+                        let overlap = spectrum.overlap(transmitter.0 as usize, vector, link.receiver.0 as usize);
+                        presence_of(overlap, link.power)
+                    });
                     let end = receivers.on_trailing(
                         link.receiver,
                         id,
-                        link.power,
+                        (link.power, presence.as_ref()),
                         now,
                         mpdus.map(|mpdus| Arriving {
                             mpdus,
@@ -475,7 +520,7 @@ impl<P> Medium<P> {
 
     /// Whether frames have other powers at receivers than those of their links.
     const fn has_own_powers(&self) -> bool {
-        self.variation.is_some() || self.capabilities.is_some()
+        self.variation.is_some() || self.capabilities.is_some() || self.spectrum.is_some()
     }
 
     /// How many links a transmission's leading edge has passed.
@@ -537,6 +582,31 @@ impl Capabilities {
         let share = self.of[link.receiver.0 as usize].share_of_power(vector);
         if share < 1.0 && self.has_power { link.power.scaled(share) } else { link.power }
     }
+}
+
+/// A frame of this power in the parts of a receiver's channel.
+fn presence_of(overlap: &Overlap, power: Power) -> Presence {
+    Presence { parts: overlap.parts(power), busy: overlap.busy, is_apart: overlap.fit == Fit::Apart }
+}
+
+/// What a receiver makes of a frame that meets its channel so, if it would make this of one in it. One that is repeated on each channel
+/// of 20 MHz is decoded wherever one of them is its primary channel.
+fn heard_over(overlap: &Overlap, vector: TxVector, heard: Heard) -> Heard {
+    match (heard, overlap.fit) {
+        (Heard::Energy, _) | (_, Fit::Apart) => Heard::Energy,
+        (heard, Fit::Whole) => heard,
+        (heard, Fit::Primary) if !vector.format().has_shape() => heard,
+        (_, Fit::Primary) => Heard::Preamble,
+    }
+}
+
+/// The power that a receiver has for what it makes of a frame: in the primary channel, and in the secondary ones that it decodes.
+fn power_of(presence: &Presence, vector: TxVector, heard: Heard) -> Power {
+    let secondaries = match heard {
+        Heard::Whole if vector.format().has_shape() => vector.width() as usize,
+        _ => 0,
+    };
+    presence.parts[..=secondaries].iter().fold(Power::ZERO, |sum, &part| sum + part)
 }
 
 /// What becomes of a frame that would have this `end` at a receiver, if it may be lost.

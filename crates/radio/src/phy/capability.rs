@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Band, ModulationClass, Phy, Shape, Standard, TxVector};
+use super::{Band, ChannelWidth, ModulationClass, Phy, Shape, Standard, TxVector};
 
 /// What a station can send and receive, as it would tell in its capability elements (IEEE 802.11-2020, 9.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,6 +112,13 @@ impl Capability {
         if unique.len() == own.vectors().len() { own } else { own.with_vectors(kept(unique)) }
     }
 
+    /// The same in each narrower channel.
+    pub fn narrower(self) -> impl Iterator<Item = Self> {
+        let shapes = self.shape.into_iter().flat_map(|shape| ChannelWidth::ALL.map(|width| Shape { width, ..shape }));
+        let own = self.shape.map(|shape| shape.width);
+        shapes.filter(move |shape| Some(shape.width) < own).map(move |shape| Self { shape: Some(shape), ..self })
+    }
+
     /// The rate of data for `other` at a sender whose own data have the rate `own`: the highest one that both have and that is not
     /// above `own`, or their lowest.
     pub fn rate_toward(self, other: Self, own: TxVector) -> TxVector {
@@ -145,7 +152,7 @@ impl Capability {
 
     /// The share of a frame's power that is in the channel of this station: a wider frame spreads it evenly.
     pub fn share_of_power(self, vector: TxVector) -> f64 {
-        let own = self.shape.map_or(super::ChannelWidth::Mhz20, |shape| shape.width);
+        let own = self.shape.map_or(ChannelWidth::Mhz20, |shape| shape.width);
         if vector.width() <= own { 1.0 } else { own.hertz() / vector.width().hertz() }
     }
 }
@@ -177,7 +184,7 @@ fn kept(vectors: Vec<TxVector>) -> &'static [TxVector] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ChannelWidth, DataRate};
+    use super::super::DataRate;
     use super::*;
     use proptest::prelude::*;
 

@@ -17,6 +17,7 @@ mod ht;
 mod mcs;
 mod ofdm;
 mod shape;
+mod spectrum;
 mod station;
 mod turbo;
 mod tx_vector;
@@ -34,6 +35,8 @@ pub(crate) use dsss::BANDWIDTH_IN_CHIP_RATES;
 pub use encoding::{CodeRate, Constellation, Encoding, ReedSolomon};
 pub(crate) use ht::LEGACY_PREAMBLE;
 pub use shape::{Band, Shape};
+pub(crate) use spectrum::energy_thresholds;
+pub use spectrum::{Fit, NONADJACENT, Overlap, PARTS, Spectrum};
 pub use station::Phy;
 pub use tx_vector::{ChannelWidth, Coding, GuardInterval, TxVector};
 

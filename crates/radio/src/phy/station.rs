@@ -135,7 +135,7 @@ impl Phy {
     /// [`TxVector::airtime`] of a frame whose PSDU is coded, if this physical layer codes it.
     #[inline]
     pub fn airtime(&self, vector: TxVector, octets: u32) -> Duration {
-        debug_assert!(self.vectors().contains(&vector), "{} has no {vector:?}", self.standard);
+        debug_assert!(self.vectors().contains(&vector.repeated()), "{} has no {vector:?}", self.standard);
         vector.airtime(self.code.map_or(octets, |code| code.coded_octets(octets)))
     }
 

@@ -51,6 +51,16 @@ impl TxVector {
         self.with(Self::WIDTH, width as u32)
     }
 
+    /// That of the frame which is repeated on all channels of 20 MHz, for a non-HT duplicate (19.3.11.12, 21.3.10.12), which differs from it in the
+    /// width alone; any other one itself.
+    #[must_use]
+    pub const fn repeated(self) -> Self {
+        match self.format() {
+            Standard::Ofdm | Standard::Erp => self.with_width(ChannelWidth::Mhz20),
+            _ => self,
+        }
+    }
+
     /// The same with this guard interval.
     #[must_use]
     pub const fn with_guard_interval(self, interval: GuardInterval) -> Self {

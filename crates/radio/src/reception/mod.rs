@@ -3,16 +3,20 @@
 //! There are two models: [`Threshold`] compares powers; [`Sinr`] accumulates the probability of error over a frame. The
 //! medium reports the start and the end of each signal to the model, in order of time.
 
+mod bands;
 mod sinr;
 mod threshold;
 
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::time::{Duration, Instant};
 
 use crate::aggregate::{Arriving, MpduSet};
 use crate::frame::{Header, StationId};
-use crate::phy::TxVector;
+use crate::phy::{ChannelWidth, TxVector};
 use crate::transmission::{Tally, TransmissionId};
 use crate::units::Power;
+use bands::Bands;
+pub use bands::IdleWidths;
+pub(crate) use bands::Presence;
 use sinr::Content;
 pub use sinr::{Mode, Sinr, default_detection};
 pub use threshold::{Rules, Threshold};
@@ -76,6 +80,24 @@ impl Receivers {
         match reception {
             Reception::Threshold(model) => Self::Threshold(model, vec![threshold::Receiver::default(); stations]),
             Reception::Sinr(model) => Self::Sinr(model, (0..stations as u32).map(sinr::Receiver::new).collect()),
+        }
+    }
+
+    /// Has each station tell its primary channel from the secondary ones, of which it has those of these widths.
+    ///
+    /// # Panics
+    /// If thresholds decide on reception.
+    pub(crate) fn set_widths(&mut self, widths: &[ChannelWidth], pifs: Duration) {
+        let Self::Sinr(_, receivers) = self else { panic!("only ratios of power tell channels apart") };
+        let each = receivers.iter_mut().zip(widths);
+        each.for_each(|(receiver, &width)| receiver.set_bands(Bands::new(width, pifs)));
+    }
+
+    /// Widths of which all secondary channels of a station were idle; `None`: it does not tell them apart.
+    pub(crate) fn idle_widths(&self, station: StationId, now: Instant) -> Option<IdleWidths> {
+        match self {
+            Self::Threshold(..) => None,
+            Self::Sinr(_, receivers) => receivers[station.0 as usize].bands().map(|bands| bands.idle_widths(now)),
         }
     }
 
@@ -162,6 +184,7 @@ impl Receivers {
         station: StationId,
         arrival: Arrival,
         content: &Content,
+        presence: Option<&Presence>,
         tally: &mut Tally,
     ) -> LeadingEdge {
         match self {
@@ -169,7 +192,7 @@ impl Receivers {
                 receivers[station.0 as usize].on_leading::<true>(model, arrival, tally)
             }
             Self::Sinr(model, receivers) => {
-                let turns_busy = receivers[station.0 as usize].on_leading(model, arrival, content, tally);
+                let turns_busy = receivers[station.0 as usize].on_leading(model, arrival, content, presence, tally);
                 if turns_busy { LeadingEdge::Busy } else { LeadingEdge::Unnoticed }
             }
         }
@@ -182,7 +205,7 @@ impl Receivers {
         &mut self,
         station: StationId,
         transmission: TransmissionId,
-        power: Power,
+        (power, presence): (Power, Option<&Presence>),
         now: Instant,
         mpdus: Option<Arriving<'_, P>>,
         tally: &mut Tally,
@@ -195,7 +218,7 @@ impl Receivers {
                 receivers[station.0 as usize].on_trailing(model, transmission, power)
             }
             Self::Sinr(model, receivers) => {
-                receivers[station.0 as usize].on_trailing(model, transmission, power, now, mpdus, tally)
+                receivers[station.0 as usize].on_trailing(model, transmission, (power, presence), now, mpdus, tally)
             }
         }
     }

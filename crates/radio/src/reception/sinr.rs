@@ -24,6 +24,7 @@
 use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
 
+use super::bands::{Bands, Presence};
 use super::{Arrival, ReceptionOutcome};
 use crate::aggregate::{Arriving, MpduSet, with_subframe};
 use crate::errors::{SuccessCurve, mpdu_survives, survives, thermal_noise};
@@ -65,6 +66,8 @@ pub struct Mode {
     signal_extension: Duration,
     /// For so long a preamble must be heard to be found.
     cca_time: Duration,
+    /// How many secondary channels it covers.
+    secondaries: u8,
 }
 
 impl Mode {
@@ -85,6 +88,7 @@ impl Mode {
             service_and_tail_bits: framing.service_and_tail_bits,
             signal_extension: framing.signal_extension,
             cca_time: framing.cca_time,
+            secondaries: if vector.format().has_shape() { vector.width() as u8 } else { 0 },
         }
     }
 
@@ -152,6 +156,7 @@ pub(crate) struct Content {
 impl Sinr {
     /// The index of the mode of frames that are sent so.
     pub(super) fn mode(&self, vector: TxVector) -> usize {
+        let vector = vector.repeated();
         self.modes.iter().position(|mode| mode.vector == vector).expect("every vector in use has a mode")
     }
 
@@ -180,7 +185,8 @@ impl Sinr {
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     station: u32,
-    /// Sum of all signals that are present.
+    /// Sum of all signals that are present: in the primary channel, or in those of the frame that it receives, where `bands` are told
+    /// apart.
     energy: Power,
     transmitting: bool,
     /// Carrier sense: energy, or a frame whose announced length has not passed. Own transmissions apart.
@@ -189,6 +195,8 @@ pub(crate) struct Receiver {
     lock: Option<Lock>,
     /// Of a frame with MPDUs: its PSDU so far, in pieces of one ratio.
     pieces: Vec<Piece>,
+    /// At a station that tells its primary channel from the secondary ones.
+    bands: Option<Box<Bands>>,
 }
 
 /// A part of a PSDU over which the ratio was one.
@@ -241,6 +249,8 @@ struct Lock {
     has_mpdus: bool,
     /// Whether the receiver understands more than the legacy preamble.
     is_whole: bool,
+    /// How many secondary channels it covers.
+    secondaries: u8,
     /// Up to when the chances below are reckoned.
     since: Instant,
     /// Logarithms of the chance that all bits so far were received.
@@ -263,6 +273,32 @@ impl Receiver {
             window: Window::CLOSED,
             lock: None,
             pieces: Vec::new(),
+            bands: None,
+        }
+    }
+
+    /// Tells the primary channel from the secondary ones from now on.
+    pub(super) fn set_bands(&mut self, bands: Bands) {
+        self.bands = Some(Box::new(bands));
+    }
+
+    pub(super) fn bands(&self) -> Option<&Bands> {
+        self.bands.as_deref()
+    }
+
+    /// Whether energy makes the medium busy, or the primary channel of it.
+    #[inline]
+    fn senses_energy(&self, model: &Sinr) -> bool {
+        match &self.bands {
+            None => self.energy >= model.carrier_sense_threshold,
+            Some(bands) => bands.is_primary_busy(model.carrier_sense_threshold),
+        }
+    }
+
+    /// `lock` or what is present has changed.
+    fn refresh(&mut self) {
+        if let Some(bands) = &self.bands {
+            self.energy = bands.energy(self.lock.as_ref().map_or(0, |lock| lock.secondaries));
         }
     }
 
@@ -281,8 +317,7 @@ impl Receiver {
     }
 
     fn is_sensing(&self, model: &Sinr) -> bool {
-        self.lock.as_ref().is_some_and(|lock| lock.stage != Stage::Drowned)
-            || self.energy >= model.carrier_sense_threshold
+        self.lock.as_ref().is_some_and(|lock| lock.stage != Stage::Drowned) || self.senses_energy(model)
     }
 
     /// The station starts to transmit, and hears nothing.
@@ -292,7 +327,8 @@ impl Receiver {
             tally.collide(StationId(self.station), lock.transmission, lock.is_whole);
         }
         self.window = Window::CLOSED;
-        self.busy = self.energy >= model.carrier_sense_threshold;
+        self.refresh();
+        self.busy = self.senses_energy(model);
     }
 
     pub(super) fn on_transmitted(&mut self) {
@@ -301,17 +337,34 @@ impl Receiver {
 
     /// A signal arrives. Returns whether the medium turns busy.
     #[inline]
-    pub(super) fn on_leading(&mut self, model: &Sinr, arrival: Arrival, content: &Content, tally: &mut Tally) -> bool {
+    pub(super) fn on_leading(
+        &mut self,
+        model: &Sinr,
+        arrival: Arrival,
+        content: &Content,
+        presence: Option<&Presence>,
+        tally: &mut Tally,
+    ) -> bool {
         let was_busy = self.busy || self.transmitting;
-        tally.totals.receptions += u64::from(arrival.power >= model.carrier_sense_threshold);
         self.advance(model, arrival.now, tally);
-        let others = self.energy;
-        self.energy = others + arrival.power;
+        let (mut others, mut sensed) = (self.energy, arrival.power);
+        match (&mut self.bands, presence) {
+            (Some(bands), Some(presence)) => {
+                let mode = if arrival.is_whole { content.mode } else { content.preamble_mode };
+                others = bands.energy(if arrival.decodable { model.modes[mode].secondaries } else { 0 });
+                sensed = presence.parts[0];
+                bands.begin(presence, arrival.now);
+                self.refresh();
+            }
+            _ => self.energy = others + arrival.power,
+        }
+        tally.totals.receptions += u64::from(sensed >= model.carrier_sense_threshold);
         if let Some(lock) = &mut self.lock {
             lock.disturbed = true;
         }
         if arrival.decodable {
             self.on_preamble(model, arrival, content, others, tally);
+            self.refresh();
         }
         self.judge(model);
         // A frame that is let go of here may have been all that kept the medium busy: that it is idle is told with the next signal
@@ -325,14 +378,20 @@ impl Receiver {
         &mut self,
         model: &Sinr,
         transmission: TransmissionId,
-        power: Power,
+        (power, presence): (Power, Option<&Presence>),
         now: Instant,
         mpdus: Option<Arriving<'_, P>>,
         tally: &mut Tally,
     ) -> (ReceptionOutcome, bool) {
         let was_busy = self.busy;
         self.advance(model, now, tally);
-        self.energy -= power;
+        match (&mut self.bands, presence) {
+            (Some(bands), Some(presence)) => {
+                bands.end(presence, now);
+                self.refresh();
+            }
+            _ => self.energy -= power,
+        }
         self.judge(model);
         let heard = match &self.lock {
             Some(lock) if lock.transmission == transmission => {
@@ -346,6 +405,7 @@ impl Receiver {
                     }
                 };
                 self.lock = None;
+                self.refresh();
                 heard
             }
             _ => ReceptionOutcome::Noise,
@@ -363,7 +423,7 @@ impl Receiver {
         let Arrival { transmission, power, now, header_end, .. } = arrival;
         let Content { mode, preamble_mode, octets, airtime, has_mpdus, key } = *content;
         let (mode, has_mpdus) = if arrival.is_whole { (mode, has_mpdus) } else { (preamble_mode, false) };
-        let Mode { noise, service_and_tail_bits, signal_extension, cca_time, .. } = model.modes[mode];
+        let Mode { noise, service_and_tail_bits, signal_extension, cca_time, secondaries, .. } = model.modes[mode];
         if now >= self.window.end {
             self.window = Window { end: now + cca_time, before: others, preambles: Power::ZERO };
         }
@@ -386,6 +446,9 @@ impl Receiver {
         }
         self.window.end = now + cca_time;
         self.pieces.clear();
+        if let Some(bands) = &mut self.bands {
+            bands.note_frame();
+        }
         self.lock = Some(Lock {
             transmission,
             power,
@@ -397,6 +460,7 @@ impl Receiver {
             payload_bits: f64::from(8 * octets + service_and_tail_bits),
             has_mpdus,
             is_whole: arrival.is_whole,
+            secondaries,
             since: now,
             ln_header: 0.0,
             ln_payload: 0.0,
@@ -434,6 +498,7 @@ impl Receiver {
             if lock.stage == Stage::Drowned {
                 tally.collide(StationId(self.station), lock.transmission, lock.is_whole);
                 self.lock = None;
+                self.refresh();
                 return;
             }
             lock.stage = Stage::Synchronised;
@@ -448,6 +513,7 @@ impl Receiver {
         if !lock.is_readable {
             tally.collide(StationId(self.station), lock.transmission, lock.disturbed && lock.is_whole);
             self.lock = None;
+            self.refresh();
         }
     }
 }
@@ -651,7 +717,7 @@ mod tests {
             };
             let content =
                 Content { mode: 0, preamble_mode: 0, octets: OCTETS, airtime: self.airtime, has_mpdus: false, key };
-            self.receiver.on_leading(&self.model, arrival, &content, &mut self.tally)
+            self.receiver.on_leading(&self.model, arrival, &content, None, &mut self.tally)
         }
 
         fn ends(&mut self, id: u32, at: Instant, decibels: f64) -> (ReceptionOutcome, bool) {
@@ -659,7 +725,7 @@ mod tests {
             self.receiver.on_trailing(
                 &self.model,
                 TransmissionId::from_index(id),
-                power,
+                (power, None),
                 at,
                 None::<Arriving<'_, ()>>,
                 &mut self.tally,

@@ -619,6 +619,11 @@ impl<U: Upper> Engine<U> {
         let Self { medium, stations, .. } = self;
         let due = &mut stations[index];
         let busy = due.is_transmitting() && medium.handle_transmitted(station);
+        if due.senses_widths()
+            && let Some(idle) = medium.idle_widths(station, now)
+        {
+            due.handle_idle_widths(idle);
+        }
         due.handle_timeout(now, || medium.receiving(station, now), busy);
         if WATCHED && let Some(watch) = &mut self.watch {
             let carrier = if busy { Carrier::Busy } else { Carrier::Unchanged };

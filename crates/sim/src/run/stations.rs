@@ -28,6 +28,8 @@ pub(super) struct Stations<'a> {
     /// By station; empty where all have the same.
     basic_rates: Arc<[TxVector]>,
     mixture: Option<Mixture>,
+    /// As [`layout::kinds`].
+    kinds: Option<Vec<Capability>>,
 }
 
 /// Stations of several standards.
@@ -76,6 +78,7 @@ impl<'a> Stations<'a> {
             dsss_receivers: if mixture.is_none() { dsss_receivers(radio, stations) } else { Vec::new() },
             basic_rates: basic_rates(stations),
             mixture,
+            kinds: layout::kinds(radio, stations),
         }
     }
 
@@ -95,11 +98,14 @@ impl<'a> Stations<'a> {
     /// The physical layer of a radio.
     pub(super) fn phy(&self, config: &NodeRadio) -> Phy {
         let (phy, has_long_slot) = match &self.mixture {
-            None => (self.radio.phy(), self.protection(config).0 != Protection::None),
+            None => {
+                let phy = self.kinds.as_ref().map(|kinds| config.capability.phy_among(kinds));
+                (phy.unwrap_or_else(|| self.radio.phy()), self.protection(config).0 != Protection::None)
+            }
             Some(mixture) => {
                 let is_known = self.radio.association.is_none();
                 let has_dsss = mixture.understood(config) == ModulationClass::Dsss;
-                (config.capability.phy_among(&mixture.distinct), is_known && has_dsss)
+                (config.capability.phy_among(self.kinds.as_ref().unwrap_or(&mixture.distinct)), is_known && has_dsss)
             }
         };
         let phy = phy.for_data_rate(config.data_rate).with_code(self.code);

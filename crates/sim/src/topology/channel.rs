@@ -1,9 +1,9 @@
 //! Strength of the link between two stations.
 
-use hopcast_radio::mac::StationId;
+use hopcast_radio::mac::{Bandwidth, StationId};
 use hopcast_radio::medium::Link;
 use hopcast_radio::obstacles::Walls;
-use hopcast_radio::phy::ModulationClasses;
+use hopcast_radio::phy::{ChannelWidth, ModulationClasses, NONADJACENT};
 use hopcast_radio::propagation::{LinkShadowing, Position, Propagation, Range, Survey, propagation_delay};
 use hopcast_radio::units::{Decibel, Power};
 
@@ -16,6 +16,8 @@ pub(super) struct Channel {
     ends: Vec<End>,
     /// Whether all are on one channel and understand all frames, so that no check is needed.
     is_one: bool,
+    /// Whether receivers tell parts of their channel apart: what is lost to each is not in the links.
+    is_split: bool,
     attenuation: Attenuation,
     /// In dB; `None`: other channels are not heard.
     adjacent_rejection: Option<f64>,
@@ -35,6 +37,8 @@ struct End {
     /// Centres of its channel and of its primary channel in hertz.
     frequency: f64,
     primary: f64,
+    /// Of its channel, in hertz.
+    width: f64,
     sent: Power,
     understands: ModulationClasses,
 }
@@ -43,6 +47,11 @@ impl End {
     /// Whether their channels have a centre or a primary channel in common: one may be wider.
     fn shares_channel(&self, other: &Self) -> bool {
         self.frequency == other.frequency || self.primary == other.primary
+    }
+
+    /// Whether a part of their channels is common.
+    fn overlaps(&self, other: &Self) -> bool {
+        libm::fabs(self.frequency - other.frequency) < (self.width + other.width) / 2.0
     }
 }
 
@@ -74,9 +83,6 @@ impl Attenuation {
     }
 }
 
-/// In dB: by so much more an OFDM receiver rejects a channel beyond the adjacent one (IEEE 802.11-2020, Table 17-18).
-const NONADJACENT: f64 = 16.0;
-
 impl Channel {
     /// Channels between `stations`, without links below the power `floor`, or longer than `reach` metres, or longer than
     /// `reaches` allows for the dB that obstacles leave above nothing.
@@ -93,6 +99,7 @@ impl Channel {
             node: station.node.0,
             frequency: station.config.frequency,
             primary: station.config.primary,
+            width: station.config.capability.shape().map_or(ChannelWidth::Mhz20, |shape| shape.width).hertz(),
             sent: Power::from_dbm(station.config.tx_power),
             understands: station.config.understands(&phy),
         };
@@ -103,6 +110,7 @@ impl Channel {
         Self {
             ends,
             is_one,
+            is_split: radio.mac.bandwidth != Bandwidth::Whole,
             attenuation,
             adjacent_rejection: radio.adjacent_channel_rejection,
             spacing,
@@ -238,7 +246,7 @@ impl Channel {
             ModulationClasses::ALL
         } else {
             let [from, to] = [from, to].map(|station| &self.ends[station as usize]);
-            if from.shares_channel(to) { to.understands } else { ModulationClasses::NONE }
+            if self.is_shared_by(from, to) { to.understands } else { ModulationClasses::NONE }
         };
         Some(Link { receiver: StationId(to), delay, power, decodable })
     }
@@ -258,6 +266,12 @@ impl Channel {
         if rejection > 0.0 { power.scaled(Decibel(-rejection).as_ratio()) } else { power }
     }
 
+    /// Whether a receiver may decode what a transmitter sends.
+    #[inline]
+    fn is_shared_by(&self, from: &End, to: &End) -> bool {
+        if self.is_split { from.overlaps(to) } else { from.shares_channel(to) }
+    }
+
     /// What is lost in dB between two stations, as their channels are apart; `None`: everything.
     ///
     /// In between one channel and the next, where they overlap, it grows evenly. Radios of one node on different channels
@@ -268,7 +282,7 @@ impl Channel {
             return Some(0.0);
         }
         let [from, to] = [from, to].map(|station| &self.ends[station as usize]);
-        if from.shares_channel(to) {
+        if self.is_shared_by(from, to) {
             return Some(0.0);
         }
         let offset = libm::fabs(from.frequency - to.frequency);
@@ -276,6 +290,9 @@ impl Channel {
             return None;
         }
         let adjacent = self.adjacent_rejection?;
+        if self.is_split {
+            return Some(0.0);
+        }
         let channels = offset / self.spacing;
         Some(if channels <= 1.0 { adjacent * channels } else { adjacent + NONADJACENT * (channels - 1.0).min(1.0) })
     }

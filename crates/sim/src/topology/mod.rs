@@ -14,7 +14,7 @@ use hopcast_radio::fading::Fading;
 use hopcast_radio::mac::{StationId, control_response_rate, dsss_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
 use hopcast_radio::obstacles::{Blockage, Drift, Walls};
-use hopcast_radio::phy::{Capability, ModulationClass, ModulationClasses, TxVector, distinct};
+use hopcast_radio::phy::{Capability, ModulationClass, ModulationClasses, Spectrum, TxVector, distinct};
 use hopcast_radio::propagation::{FrameShadowing, LinkShadowing, Position};
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
@@ -46,6 +46,8 @@ pub(crate) struct Topology {
     losses: Option<Losses>,
     /// By station, where they differ; and whether powers mean anything.
     capabilities: Option<(Vec<Capability>, bool)>,
+    /// Where stations tell their primary channel from the secondary ones; and for how long those are to be idle.
+    spectrum: Option<(Spectrum, Duration)>,
     channel: Channel,
     /// What [`Self::lossy_links`] has found.
     lossy: OnceCell<Vec<Vec<(u32, f64)>>>,
@@ -125,6 +127,8 @@ impl Topology {
             losses: losses(radio, seed),
             capabilities: layout::capabilities(radio, stations)
                 .map(|capabilities| (capabilities, !matches!(radio.propagation, Propagation::Range(_)))),
+            spectrum: layout::channels(radio, stations)
+                .map(|channels| (Spectrum::new(&channels, radio.adjacent_channel_rejection), radio.phy().pifs())),
             channel,
             lossy: OnceCell::new(),
             nodes: stations.iter().map(|station| station.node).collect(),
@@ -200,6 +204,9 @@ impl Topology {
         }
         if let Some((capabilities, has_power)) = self.capabilities {
             medium.set_capabilities(capabilities, has_power);
+        }
+        if let Some((spectrum, pifs)) = self.spectrum {
+            medium.set_spectrum(spectrum, pifs);
         }
         medium
     }
@@ -332,9 +339,9 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
 
 /// The rates of all frames: of data, of RTS and broadcasts, and of the answers to each of them; those of data first.
 fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<TxVector> {
-    if let Some(capabilities) = layout::capabilities(radio, stations).map(distinct) {
+    if let Some(kinds) = layout::kinds(radio, stations) {
         // All that any of them sends to any other, and what answers that.
-        return distinct(capabilities.iter().flat_map(|own| own.phy_among(&capabilities).vectors()).copied());
+        return distinct(kinds.iter().flat_map(|own| own.phy_among(&kinds).vectors()).copied());
     }
     let mut configs: Vec<&NodeRadio> = Vec::new();
     for station in stations {

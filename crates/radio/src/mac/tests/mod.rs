@@ -18,3 +18,4 @@ mod recovery;
 mod reservation;
 mod standards;
 mod txop;
+mod widths;

@@ -35,7 +35,7 @@ use obstacles::Obstacles;
 use queue::Queue;
 use rates::Protection;
 use reception::{Reception, Surroundings};
-use shape::{Channel, CodeName};
+use shape::{BandwidthName, Channel, CodeName};
 use standard::StandardName;
 
 /// The radio and its medium access.
@@ -59,6 +59,9 @@ pub(super) struct Radio {
     /// is the default of the propagation model's frequency.
     #[schemars(extend("x-default" = computed(&shape::default_channels())))]
     channel: Option<Channel>,
+    /// What becomes of frames in a channel wider than 20 MHz of which a part is busy. Needs `reception = "sinr"`.
+    #[schemars(extend("x-default" = computed("`whole`: the channel is one for all stations")))]
+    bandwidth: Option<BandwidthName>,
     /// Spatial streams of stations of 802.11n (up to four), 802.11ac and 802.11ax. The power is shared among the streams of a
     /// frame, as many antennas collect it, and the streams don't disturb each other.
     #[schemars(extend("minimum" = 1, "maximum" = 8, "x-default" = computed("those of the scheme that `data_rate` names under 802.11n; else 1")))]
@@ -231,6 +234,7 @@ impl Resolver<'_> {
         let by_range = matches!(propagation, model::Propagation::Range(_));
         let around = Surroundings { phy, used, by_range };
         let (tx_power, reception) = self.reception(radio, around);
+        let bandwidth = self.bandwidth(radio, standard, reception.rules == model::Rules::Sinr);
         let controlled = controlled_rates(phy, shape, rate_control);
         let candidates = if controlled.is_empty() { phy.vectors() } else { &controlled };
         let candidates = self.candidates(rate_control, candidates, (&phy_among, basic_rate), by_range, &reception);
@@ -243,6 +247,7 @@ impl Resolver<'_> {
             queue_packets,
             queue_discipline,
             aggregation,
+            bandwidth,
             rates: controlled,
             rules: self.access_rules(),
             ..Config::new(*phy, data_rate)

@@ -1,6 +1,7 @@
 //! The radios of a group of nodes.
 
-use hopcast_radio::phy::{Band, Capability, WideChannel};
+use hopcast_radio::mac::Bandwidth;
+use hopcast_radio::phy::{Band, Capability, TxVector, WideChannel};
 use hopcast_radio::rate::Algorithm;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,7 +27,7 @@ pub(in super::super) struct NodeRadio {
     #[schemars(extend("x-default" = computed("`radio.standard`")))]
     standard: Option<StandardName>,
     /// Channel number in the standard's band, or a table with the number of the primary channel and the width, which is that
-    /// of `radio.channel`.
+    /// of `radio.channel`, or a narrower one where `radio.bandwidth` is not `whole`.
     #[schemars(extend("x-default" = computed("`radio.channel`")))]
     channel: Option<Channel>,
     /// Data rate of unicast data frames, or `mcs N` under 802.11n and later. A station of 802.11g with a data rate of 802.11b is a station of 802.11b.
@@ -44,8 +45,25 @@ pub(in super::super) struct NodeRadio {
     tx_power: Option<Power>,
 }
 
+/// A radio in the narrower channel that is given for it, where receivers tell parts of a channel apart.
+fn narrowed(capability: Capability, given: Option<Channel>, radio: &model::Radio) -> Capability {
+    let width = given.and_then(|channel| channel.width).filter(|_| radio.mac.bandwidth != Bandwidth::Whole);
+    let is_its =
+        |narrower: &Capability| narrower.shape().map(|shape| shape.width.hertz()) == width.map(|width| width.0);
+    width.and_then(|_| capability.narrower().find(is_its)).unwrap_or(capability)
+}
+
+/// The data rate of a radio that gives none: the highest of an older standard, and in a narrower channel that of the same scheme.
+fn best_of(capability: Capability, radio: &model::Radio) -> TxVector {
+    let scheme = || {
+        let shape = capability.shape().filter(|_| capability.standard() == radio.standard)?;
+        (0..=radio.data_rate.mcs()).rev().find_map(|mcs| shape.vector(radio.standard, mcs))
+    };
+    scheme().unwrap_or_else(|| capability.phy().fastest())
+}
+
 impl Resolver<'_> {
-    /// The channel of a radio, if it is given. It is as wide as that of the network: stations of one standard have one width.
+    /// The channel of a radio, if it is given. It is as wide as its capability says.
     fn node_channel(&mut self, path: &[&str], given: Option<Channel>, capability: Capability) -> Option<WideChannel> {
         let Channel { number, width } = given?;
         let Some(shape) = capability.shape() else {
@@ -53,7 +71,9 @@ impl Resolver<'_> {
         };
         if width.is_some_and(|width| width.0 != shape.width.hertz()) {
             let at: Vec<&str> = path.iter().copied().chain(["width"]).collect();
-            self.report(&at, "is not the width of radio.channel", format!("\"{}\"", Frequency(shape.width.hertz())));
+            let expected =
+                format!("\"{}\", or less with radio.bandwidth = \"dynamic\"", Frequency(shape.width.hertz()));
+            self.report(&at, "is not the width of radio.channel", expected);
             return None;
         }
         let width = Some(Frequency(shape.width.hertz()));
@@ -70,6 +90,7 @@ impl Resolver<'_> {
     ) -> Vec<model::NodeRadio> {
         let mut radios = Vec::new();
         let is_mixed = !self.older_standards().is_empty();
+        let is_split = radio.mac.bandwidth != Bandwidth::Whole;
         for (given, place) in given.iter().zip(0..) {
             let place: u32 = place;
             let place = place.to_string();
@@ -79,6 +100,7 @@ impl Resolver<'_> {
             }
             let capability = self.node_capability(&at("standard"), given.standard, radio);
             let capability = self.fewer_streams(&at("spatial_streams"), given.spatial_streams, capability);
+            let capability = narrowed(capability, given.channel, radio);
             let is_older = capability != radio.capability();
             let channel = self.node_channel(&at("channel"), given.channel, capability);
             let phy = capability.phy();
@@ -86,17 +108,21 @@ impl Resolver<'_> {
                 RateOrScheme::Rate(rate) => self.rate_at(&at("data_rate"), rate, &phy),
                 RateOrScheme::Mcs(mcs) => self.scheme_at(&at("data_rate"), mcs, &phy, capability.shape()),
             });
+            let best = best_of(capability, radio);
             let rate_control = data_rate.map_or(radio.rate_control, Algorithm::Fixed);
             let rate_control = match rate_control {
-                Algorithm::Fixed(_) if is_older => Algorithm::Fixed(data_rate.unwrap_or(phy.fastest())),
+                Algorithm::Fixed(_) if is_older => Algorithm::Fixed(data_rate.unwrap_or(best)),
                 Algorithm::MinstrelHt if capability.shape().is_none() => Algorithm::Minstrel,
                 algorithm => algorithm,
             };
             if let (true, None, Algorithm::Fixed(rate)) = (is_older, data_rate, rate_control) {
-                let source = format!("default: the highest rate of {}", capability.standard());
+                let source = match capability.standard() == radio.standard {
+                    true => "default: the scheme of radio.data_rate in the narrower channel".into(),
+                    false => format!("default: the highest rate of {}", capability.standard()),
+                };
                 self.ledger.note(&at("data_rate"), &shown(&rate), &source);
             }
-            let data_rate = if is_older { Some(data_rate.unwrap_or(phy.fastest())) } else { data_rate };
+            let data_rate = if is_older { Some(data_rate.unwrap_or(best)) } else { data_rate };
             let phy_among = if is_older || is_mixed { self.phy_among(capability, radio) } else { phy };
             let basic_rate = given.basic_rate.and_then(|rate| self.rate_at(&at("basic_rate"), rate, &phy_among));
             let basic_rate = self.node_basic_rate(&at("basic_rate"), data_rate, basic_rate, (radio, &phy_among));
@@ -120,7 +146,7 @@ impl Resolver<'_> {
                 ssid: given.network.as_deref().unwrap_or("hopcast").into(),
                 capability,
                 frequency,
-                channel: if is_mixed { primary } else { frequency },
+                channel: if is_mixed || is_split { primary } else { frequency },
                 primary,
                 data_rate: data_rate.unwrap_or(radio.data_rate),
                 rate_control,

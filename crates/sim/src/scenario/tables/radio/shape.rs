@@ -1,5 +1,6 @@
 //! The shape of frames of 802.11n, 802.11ac and 802.11ax: band, channel, streams, guard interval and code.
 
+use hopcast_radio::mac::Bandwidth;
 use hopcast_radio::phy::{
     Band, ChannelWidth, Channels, Coding, GuardInterval, Phy, Shape, Standard, TxVector, WideChannel,
 };
@@ -23,6 +24,28 @@ pub(super) struct Channel {
     /// primary channel; at 2.4 GHz the second half lies above channels 1 to 7 and below the others.
     #[schemars(extend("minimum" = 1e6, "maximum" = 1e9, "x-default" = computed("20 MHz; 40 MHz for `802.11a-turbo`")))]
     pub(super) width: Option<Frequency>,
+}
+
+/// What becomes of frames in a channel of which a part is busy.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum BandwidthName {
+    /// The channel is one: each data frame fills it, and whatever is in it makes it busy.
+    Whole,
+    /// The backoff counts on the primary channel. A frame waits for another access if a secondary channel was not idle for PIFS.
+    Static,
+    /// The same, but a frame goes over the channels that were idle.
+    Dynamic,
+}
+
+impl From<BandwidthName> for Bandwidth {
+    fn from(name: BandwidthName) -> Self {
+        match name {
+            BandwidthName::Whole => Self::Whole,
+            BandwidthName::Static => Self::Static,
+            BandwidthName::Dynamic => Self::Dynamic,
+        }
+    }
 }
 
 /// Code of the PSDU.
@@ -133,6 +156,29 @@ impl Resolver<'_> {
             self.report(&at("width"), problem, fitting);
         }
         wide
+    }
+
+    /// What becomes of frames in a channel of which a part is busy.
+    pub(super) fn bandwidth(&mut self, radio: &Radio, standard: Standard, by_sinr: bool) -> Bandwidth {
+        let path = ["radio", "bandwidth"];
+        if !standard.has_shape() {
+            if radio.bandwidth.is_some() {
+                self.report(&path, format!("is not a parameter of {standard}"), format!("standard = {SHAPED}"));
+            }
+            return Bandwidth::Whole;
+        }
+        let bandwidth = self.ledger.pick(&path, radio.bandwidth, || {
+            (BandwidthName::Whole, "default: the channel is one for all stations".into())
+        });
+        if bandwidth != BandwidthName::Whole && !by_sinr {
+            self.report(
+                &path,
+                "needs power in each part of a channel, by which no threshold decides",
+                "\"whole\", or reception = \"sinr\"",
+            );
+            return Bandwidth::Whole;
+        }
+        bandwidth.into()
     }
 
     /// Streams: as many as the scheme of HT names, or one.
