@@ -39,13 +39,14 @@ table promises holds, and measures how long the command takes to recover. A run 
 FOOT = """
 * **Recovery** of `run`, `study`, `sweep`, `report` and `view` is the time of the next start until all results are there. After SIGSTOP it
   is the time from SIGCONT to the end of the command. Of live commands it is the time from the end of the fault until packets, media or
-  answers come again. Starting Python is a part of it, about half a second.
+  answers come again. It includes the start of Python.
 * **Lost** is what had been there and is gone. What a fault keeps from being sent is not counted: media while the receiver is away.
 * A full disk is a tmpfs in a mount namespace, of a random size below what the command needs. Too little memory is a limit on the address
   space (`RLIMIT_AS`), drawn between 30 and 100 % of what the command takes.
 * Steps of the clock are those of the time of day, by 1 h or 30 years in both directions, through libfaketime. The machine's own clock
   stays as it is. The monotonic clock goes on, as Linux promises for it.
 * A neighbour sends random datagrams, and copies of real messages in which one byte is changed.
+* `make chaos` does not try a loss of power, a machine that is suspended, and steps of the monotonic clock.
 {skipped}"""
 
 
@@ -118,10 +119,15 @@ def main() -> None:
     skipped = [(case, reason) for case in wanted if (reason := case.hindrance())]
     rows, begin = [], time.monotonic()
     for case in wanted:
-        if case.hindrance():
-            print(f"{case.name}: not tried: {case.hindrance()}", file=sys.stderr, flush=True)
+        if reason := case.hindrance():
+            print(f"{case.name}: not tried: {reason}", file=sys.stderr, flush=True)
             continue
-        rows.append(row(case, options.seed, max(1, round(case.trials * options.trials))))
+        try:
+            rows.append(row(case, options.seed, max(1, round(case.trials * options.trials))))
+        except KeyboardInterrupt:
+            rest = wanted[wanted.index(case) :]
+            skipped += [(case, "the run was interrupted") for case in rest if not case.hindrance()]
+            break
         print(rows[-1], file=sys.stderr, flush=True)
     text = page(rows, skipped, "make chaos " + given(options), time.monotonic() - begin)
     if options.page:

@@ -328,9 +328,10 @@ import socket, sys, time
 asks = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 asks.settimeout(0.02)
 while True:
+    sent, until = time.monotonic(), time.monotonic() + 0.02
+    print(sent, flush=True)
     try:
-        asks.sendto(repr(time.monotonic()).encode(), (sys.argv[1], 7))
-        until = time.monotonic() + 0.02
+        asks.sendto(repr(sent).encode(), (sys.argv[1], 7))
         while (left := until - time.monotonic()) > 0:
             asks.settimeout(left)
             print(asks.recv(100).decode(), time.monotonic(), flush=True)
@@ -389,18 +390,22 @@ class Traffic:
         return found[0][1] - since
 
     def share(self, seconds: float) -> float:
-        """The share of the packets of the next seconds that come back."""
+        """The share of the packets sent in the next seconds that come back."""
         begin = time.monotonic()
         time.sleep(seconds)
         end = time.monotonic()
         time.sleep(0.3)
-        # Fewer are sent where the machine is slow: the gap is 20 ms and the time of a write.
-        return sum(begin <= sent < end for sent, _ in self._replies()) / (seconds / 0.0205)
+        sent = {float(words[0]) for words in self._lines() if len(words) == 1}
+        sent = {at for at in sent if begin <= at < end}
+        check(len(sent) > seconds, f"{len(sent)} packets were sent in {seconds} s")
+        return len(sent & {at for at, _ in self._replies()}) / len(sent)
 
     def _replies(self) -> list[tuple[float, float]]:
-        lines = self._file.read_text().splitlines()
-        pairs = [line.split() for line in lines]
-        return [(float(pair[0]), float(pair[1])) for pair in pairs if len(pair) == 2]
+        return [(float(words[0]), float(words[1])) for words in self._lines() if len(words) == 2]
+
+    def _lines(self) -> list[list[str]]:
+        # The last line may be on its way.
+        return [line.split() for line in self._file.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
 
 def flood(net: Net, node: int, to: str, ports: str, draws: Any, seconds: float, *known: bytes) -> subprocess.Popen[str]:
