@@ -100,6 +100,21 @@ def page(rows: list[Row], skipped: list[tuple[Case, str]], command: str, seconds
     return HEAD.format(command=command, sum=told) + body + FOOT.format(skipped="".join(reasons))
 
 
+def renewed(old: str, rows: list[Row], command: str) -> str:
+    """An earlier page in which these rows take the place of those of the same cases, with the command that made them."""
+    for row in rows:
+        start = f"| `{row.case.command}` | {row.case.fault} |"
+        (before,) = (line for line in old.splitlines() if line.startswith(start))
+        old = old.replace(before, str(row))
+    lines = [line.split(" | ") for line in old.splitlines() if line.startswith("| `")]
+    trials = sum(int(line[3]) for line in lines)
+    broken = sum(int(line[4].split()[0].strip("*")) for line in lines if "do not hold" in line[4])
+    said = f"In {trials} trials of {len(lines)} cases, {'everything held' if not broken else f'{broken} did not hold'}."
+    (before,) = (line for line in old.splitlines() if line.startswith("In ") and " trials of " in line)
+    old = old.replace(before, f"{said} {before.partition('. ')[2]}")
+    return old.replace("\n```\n\nIn ", f"\n{command}\n```\n\nIn ")
+
+
 def main() -> None:
     """Makes all trials, and prints or writes the page."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
@@ -130,7 +145,9 @@ def main() -> None:
             break
         print(rows[-1], file=sys.stderr, flush=True)
     text = page(rows, skipped, "make chaos " + given(options), time.monotonic() - begin)
-    if options.page:
+    if options.page and options.cases and options.page.exists():
+        options.page.write_text(renewed(options.page.read_text(), rows, "make chaos " + given(options)))
+    elif options.page:
         options.page.write_text(text)
     else:
         print(text)

@@ -379,7 +379,7 @@ def sweep_two_killed(trial: Trial) -> None:
 def recorded(folder: Path) -> Path:
     """The folder of a recorded run."""
     out = folder / "out"
-    succeeds(run_command(folder, out))
+    succeeds(hopcast("run", scenario(folder, "1 s"), "--record", "--out", out))
     return out
 
 

@@ -19,7 +19,6 @@ SHORT = [
     "run_memory",
     "run_clock",
     "run_two",
-    "sweep_killed",
     "sweep_two_killed",
     "view_garbage",
 ]
@@ -96,3 +95,16 @@ def test_what_does_not_hold_is_in_the_table() -> None:
     row = chaos.row(Case("run", "a fault", "a promise", (), 2, fail), 1, 2)
     assert "**2 of 2 do not hold**" in str(row)
     assert "2 did not hold" in chaos.page([row], [], "make chaos", 60.0)
+
+
+def test_rows_of_a_second_run_take_the_place_of_those_of_the_first() -> None:
+    def nothing(trial: Trial) -> None:
+        pass
+
+    cases = [Case("run", fault, "a promise", (), 2, nothing) for fault in ("one", "another")]
+    first = chaos.page([chaos.Row(case, 2, broken=["a file is cut"]) for case in cases], [], "make chaos", 60.0)
+    both = chaos.renewed(first, [chaos.Row(cases[0], 3)], "make chaos CHAOS=one")
+    assert "make chaos\nmake chaos CHAOS=one\n```" in both
+    assert "In 5 trials of 2 cases, 1 did not hold. hopcast " in both
+    assert str(chaos.Row(cases[0], 3)) in both
+    assert "| another | a promise | 2 | **1 of 2 do not hold** |" in both
