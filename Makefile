@@ -5,6 +5,11 @@ OUT ?= out
 # How long each fuzz target runs, in seconds, and which ones do.
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+# What faults `chaos` draws, how many times as many trials, and which cases (all; the
+# rows of others stay on the page).
+CHAOS_SEED ?= 1
+CHAOS_TRIALS ?= 1
+CHAOS ?=
 # What `deny` checks. Advisories come from a repository on GitHub, the rest from Cargo.lock.
 DENY ?= advisories bans licenses sources
 
@@ -29,7 +34,7 @@ STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 TESTED := --workspace --exclude hopcast-py --locked
 PYTEST := $(BIN)/pytest -q -n auto
 
-.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs site bench bench-peers bench-kernel bench-probe bench-stream bench-viewer page fuzz clean
+.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs site bench bench-peers bench-kernel bench-probe bench-stream bench-viewer page fuzz chaos clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -137,6 +142,9 @@ fuzz: $(TOOLS) ## fuzz every parser and state machine for ten minutes each
 	    $(BIN)/cargo-fuzz run -s none --features engine $$target fuzz/corpus/$$target $$seeds \
 	        -- -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1; \
 	done
+
+chaos: $(BUILT) ## try every command under faults drawn from a seed, as root, and write docs/chaos.md
+	$(BIN)/python tests/chaos/chaos.py --seed $(CHAOS_SEED) --trials $(CHAOS_TRIALS) --page docs/chaos.md $(CHAOS)
 
 clean: ## remove what was built, installed or written
 	cargo clean

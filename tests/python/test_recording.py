@@ -11,6 +11,8 @@ import math
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import threading
 from pathlib import Path
@@ -346,6 +348,27 @@ def test_the_server_has_the_page_and_the_recording_alone(tmp_path: Path) -> None
             assert get(path)[0] == 404, path
         assert get("/events.bin", "evil.example")[0] == 403
         server.shutdown()
+
+
+def test_connections_that_break_off_are_not_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    _, recording = recorded("smallest", tmp_path)
+    with Server(recording.folder) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = ("127.0.0.1", server.server_port)
+        silent = [socket.create_connection(address, 5.0) for _ in range(100)]
+        for _ in range(5):
+            with socket.create_connection(address, 5.0) as connection:
+                connection.sendall(b"GET / HTTP/1.1\r\n")
+                # Closes with a reset (socket(7), SO_LINGER).
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        page = http.client.HTTPConnection(*address, timeout=10.0)
+        page.request("GET", "/")
+        assert page.getresponse().status == 200
+        page.close()
+        for held in silent:
+            held.close()
+        server.shutdown()
+    assert capfd.readouterr().err == ""
 
 
 def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ import pytest
 
 import hopcast as package
 from conftest import APART, ROOT, TOML, Hopcast, command
+from hopcast.lab.experiment import Amount
+from hopcast.lab.runner import Study
 from hopcast.output import alone
 
 RUN_FILES = ["flows.parquet", "layout.json", "nodes.parquet", "run.json", "series.parquet"]
@@ -265,6 +267,21 @@ def test_a_study_whose_rows_cannot_be_written_tells_them(hopcast: Hopcast, tmp_p
     assert done.returncode == 1
     assert {row["experiment"] for row in json.loads(done.stdout)["rows"]} == {"H3"}
     assert "rows.json: can't be written: File too large" in done.stderr
+
+
+def test_a_table_of_rows_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    study = Study(Amount("quick"), [], {})
+    study.write(tmp_path)
+    room = (tmp_path / "rows.json").stat().st_size + 100
+    assert room < (tmp_path / "rows.parquet").stat().st_size
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        with pytest.raises(package.RunError, match=r"rows\.parquet: can't be written: File too large"):
+            study.write(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert names(tmp_path) == ["rows.json", "rows.parquet"]
 
 
 @pytest.mark.parametrize("arguments", [("run", "two.toml"), ("study", "H3")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -56,7 +57,7 @@ class Study:
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write `rows.json`, with the data that the report needs, and `rows.parquet`."""
-        from hopcast.output import write, write_json
+        from hopcast.output import write_bytes, write_json
 
         document = self.document() | {
             "amount": self.amount.name,
@@ -64,8 +65,10 @@ class Study:
             "provenance": {"version": hopcast.__version__, "experiments": self.provenance},
         }
         write_json(os.path.join(folder, "rows.json"), document)
-        table = rows_table(self.rows)
-        write(os.path.join(folder, "rows.parquet"), table.write_parquet)
+        # By way of memory: of a full disk, polars makes an error that is not an OSError.
+        parquet = io.BytesIO()
+        rows_table(self.rows).write_parquet(parquet)
+        write_bytes(os.path.join(folder, "rows.parquet"), parquet.getvalue())
 
 
 class StudyInterrupted(KeyboardInterrupt):

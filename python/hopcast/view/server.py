@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,11 +17,18 @@ class Server(ThreadingHTTPServer):
     """Serves the page and the files of one recording, on loopback alone."""
 
     daemon_threads = True
+    # Connections that wait to be accepted: with the five of the standard library, more at once are delayed by seconds.
+    request_queue_size = 128
 
     def __init__(self, recording: Folder, port: int = 0) -> None:
         super().__init__((HOST, port), _Handler)
         self.recording = recording
         self.page = template().encode()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a browser that goes away, and what else goes wrong as usual."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     @property
     def address(self) -> str:
@@ -30,6 +38,8 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
+    # Seconds after which a connection that says nothing is closed.
+    timeout = 30.0
 
     def do_GET(self) -> None:
         """Answer with the page, or with a file of the recording."""

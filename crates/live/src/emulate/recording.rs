@@ -35,6 +35,8 @@ pub(super) struct Header {
 /// killed stays in a separate file.
 pub(super) struct Recorder {
     file: BufWriter<File>,
+    /// What the file is called, for errors.
+    name: PathBuf,
     /// Where it is written, and where it belongs; `None`: it is written where it belongs.
     draft: Option<[PathBuf; 2]>,
     /// Of the draft. After the file: it is held until all is written.
@@ -59,21 +61,32 @@ impl Recorder {
             }
             None => (File::create(path)?, None),
         };
-        let mut recorder = Self { file: BufWriter::new(file), draft, _lock: lock };
+        let name = draft.as_ref().map_or(path, |[draft, _]| draft).to_owned();
+        let mut recorder = Self { file: BufWriter::new(file), name, draft, _lock: lock };
         writeln!(recorder.file, "{}", serde_json::to_string(header)?)?;
-        recorder.flush()?;
+        recorder.file.flush()?;
         Ok(recorder)
     }
 
+    /// Writes a frame down. An error names the file.
     pub(super) fn record(&mut self, at: Instant, node: NodeId, interface: u32, octets: &[u8]) -> io::Result<()> {
+        self.write(at, node, interface, octets).map_err(|error| self.unwritten(&error))
+    }
+
+    fn write(&mut self, at: Instant, node: NodeId, interface: u32, octets: &[u8]) -> io::Result<()> {
         write!(self.file, "{} {} {interface} ", at.as_nanos(), node.0)?;
         octets.iter().try_for_each(|octet| write!(self.file, "{octet:02x}"))?;
         writeln!(self.file)
     }
 
-    /// Gives what was recorded to the system, which keeps it whatever becomes of this process.
+    /// Gives what was recorded to the system, which keeps it whatever becomes of this process. An error names the file.
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.file.flush().map_err(|error| self.unwritten(&error))
+    }
+
+    /// The same error, with the name of the file.
+    fn unwritten(&self, error: &io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("{}: can't be written: {}", self.name.display(), cause(error)))
     }
 
     /// The run has ended.
@@ -249,6 +262,19 @@ mod tests {
         // What is no file is written to.
         Recorder::create(Path::new("/dev/null"), &header()).unwrap().finish(Instant::START, &outputs).unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn a_full_disk_is_told_with_the_name_of_the_file() {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let name = PathBuf::from("there/recording.draft");
+        let mut recorder = Recorder { file: BufWriter::new(full), name, draft: None, _lock: None };
+        recorder.record(Instant::START, NodeId(0), 0, &[0xab]).unwrap();
+        let problem = "there/recording.draft: can't be written: No space left on device";
+        assert_eq!(recorder.flush().unwrap_err().to_string(), problem);
+        // More than the buffer holds.
+        let written = recorder.record(Instant::START, NodeId(0), 0, &[0xab; 10_000]);
+        assert_eq!(written.unwrap_err().to_string(), problem);
     }
 
     #[test]
