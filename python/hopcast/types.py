@@ -341,9 +341,11 @@ class Routing(TypedDict, total=False):
     allowed_hello_loss: int
     broadcast_jitter: Quantity
     destination_only: bool
+    error_without_route: bool
     gratuitous_reply: bool
     hello_always: bool
     hello_interval: Quantity
+    hello_suppression: bool
     link_detection: Literal["hello", "link-layer", "both"]
     local_add_ttl: int
     local_repair: Literal["never", "near", "nearer-than-source"]
