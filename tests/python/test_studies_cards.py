@@ -106,8 +106,13 @@ def test_bandwidth_by_card_is_that_worked_out_by_hand(a1: Table) -> None:
 
 
 def test_times_of_table_one_come_back_from_delays(a1: Table) -> None:
-    for model in testbed.MODELS:
-        case = f"{model.upper()}, MTU"
-        assert number(a1, case, "copy to card") == pytest.approx(testbed.COPY_OUT_MS[model, "MTU"], abs=0.01)
-        assert number(a1, case, "copy from card") == pytest.approx(testbed.COPY_IN_MS[model, "MTU"], abs=0.01)
-    assert a1["PCMCIA, RREQ", "copy to card"].verdict == "differs"
+    # To the card and from it.
+    table = {
+        "PCMCIA, MTU": (3.46, 2.057),
+        "PCMCIA, RREQ": (1.13, 0.139),
+        "ISA, MTU": (0.96, 0.955),
+        "ISA, RREQ": (0.067, 0.048),
+    }
+    for case, (to, from_) in table.items():
+        assert number(a1, case, "copy to card") == pytest.approx(to, abs=0.003)
+        assert number(a1, case, "copy from card") == pytest.approx(from_, abs=0.003)

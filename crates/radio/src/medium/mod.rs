@@ -165,8 +165,8 @@ impl<P> Medium<P> {
         self.capabilities = Some(Capabilities { of: capabilities.into(), has_power });
     }
 
-    /// Sets whether stations look at MPDUs of frames for others, as they do at first. If they don't, the set of received MPDUs in
-    /// such a frame has one of them at most, which saves draws.
+    /// Sets whether stations look at MPDUs of frames for others, as they do at first. If they don't, at most one
+    /// MPDU of a frame for another station is in the set of received ones, which saves draws.
     pub fn set_mpdus_overheard(&mut self, are_overheard: bool) {
         self.are_mpdus_overheard = are_overheard;
     }

@@ -856,7 +856,7 @@ mod standards {
 
     const MPDUS: usize = 16;
 
-    /// A frame of sixteen MPDUs, the like of which is sent twenty times: what the station it is for (1) and another one (2) make of each.
+    /// Twenty frames of sixteen MPDUs: what the station that they are for (1) and another one (2) make of each.
     fn aggregates(are_overheard: bool) -> Vec<[(ReceptionOutcome, Vec<usize>); 2]> {
         let vector = Shape::of(Standard::Vht).vector(Standard::Vht, 7).expect("a scheme of VHT");
         // Many MPDUs are lost, and many are not.

@@ -101,7 +101,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The time of copies, of which the one of 1500 B is given by the key `whole`, and a part by a key of its own or else that of the model.
+    /// The time of copies: that of 1500 B is `copy`, by the key `whole`. A part of it that any packet takes is given, or that of the model.
     fn copy_time(&mut self, index: &str, whole: &str, copy: Time, given: Option<Time>, of_model: f64) -> CopyTime {
         let key = format!("{whole}_fixed");
         let path = ["nodes", index, "card", &key];
