@@ -387,10 +387,8 @@ impl<P> Medium<P> {
             }
             let mut presence = None;
             if let Some(spectrum) = spectrum {
-                let overlap = spectrum.overlap(frame.transmitter.0 as usize, frame.vector, link.receiver.0 as usize);
-                let present = presence_of(overlap, power);
-                heard = heard_over(overlap, frame.vector, heard);
-                power = power_of(&present, frame.vector, heard);
+                let present;
+                (present, heard, power) = over_channels(spectrum, frame, link.receiver, heard, power);
                 presence = Some(present);
             }
             let (threshold, header) = match heard {
@@ -457,11 +455,9 @@ impl<P> Medium<P> {
                     if has_own_powers {
                         link.power = powers[id.index()][(front.next - transmission.first_link) as usize];
                     }
-                    let presence = spectrum.as_ref().map(|spectrum| {
-                        let Header { transmitter, vector, .. } = transmission.frame;
-                        let overlap = spectrum.overlap(transmitter.0 as usize, vector, link.receiver.0 as usize);
-                        presence_of(overlap, link.power)
-                    });
+                    let presence = spectrum
+                        .as_ref()
+                        .map(|spectrum| presence_at(spectrum, &transmission.frame, link.receiver, link.power));
                     let end = receivers.on_trailing(
                         link.receiver,
                         id,
@@ -582,6 +578,30 @@ impl Capabilities {
         let share = self.of[link.receiver.0 as usize].share_of_power(vector);
         if share < 1.0 && self.has_power { link.power.scaled(share) } else { link.power }
     }
+}
+
+/// What of a frame with this power is in the parts of the channel of `receiver`.
+#[cold]
+#[inline(never)]
+fn presence_at(spectrum: &Spectrum, frame: &Header, receiver: StationId, power: Power) -> Presence {
+    presence_of(spectrum.overlap(frame.transmitter.0 as usize, frame.vector, receiver.0 as usize), power)
+}
+
+/// The same, with what of it is heard and with what power.
+#[cold]
+#[inline(never)]
+fn over_channels(
+    spectrum: &Spectrum,
+    frame: &Header,
+    receiver: StationId,
+    heard: Heard,
+    power: Power,
+) -> (Presence, Heard, Power) {
+    let overlap = spectrum.overlap(frame.transmitter.0 as usize, frame.vector, receiver.0 as usize);
+    let present = presence_of(overlap, power);
+    let heard = heard_over(overlap, frame.vector, heard);
+    let power = power_of(&present, frame.vector, heard);
+    (present, heard, power)
 }
 
 /// A frame of this power in the parts of a receiver's channel.

@@ -296,10 +296,42 @@ impl Receiver {
     }
 
     /// `lock` or what is present has changed.
+    #[inline(always)]
     fn refresh(&mut self) {
+        if self.bands.is_some() {
+            self.refresh_energy();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refresh_energy(&mut self) {
         if let Some(bands) = &self.bands {
             self.energy = bands.energy(self.lock.as_ref().map_or(0, |lock| lock.secondaries));
         }
+    }
+
+    /// A signal begins at a receiver that tells channels apart. Returns the power of the others in the channel of its frame, and its own in
+    /// the primary channel.
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, model: &Sinr, arrival: &Arrival, content: &Content, presence: &Presence) -> (Power, Power) {
+        let Some(bands) = &mut self.bands else { return (self.energy, arrival.power) };
+        let mode = if arrival.is_whole { content.mode } else { content.preamble_mode };
+        let others = bands.energy(if arrival.decodable { model.modes[mode].secondaries } else { 0 });
+        bands.begin(presence, arrival.now);
+        self.refresh_energy();
+        (others, presence.parts[0])
+    }
+
+    /// One ends there.
+    #[cold]
+    #[inline(never)]
+    fn remove(&mut self, presence: &Presence, now: Instant) {
+        if let Some(bands) = &mut self.bands {
+            bands.end(presence, now);
+        }
+        self.refresh_energy();
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -347,24 +379,23 @@ impl Receiver {
     ) -> bool {
         let was_busy = self.busy || self.transmitting;
         self.advance(model, arrival.now, tally);
-        let (mut others, mut sensed) = (self.energy, arrival.power);
-        match (&mut self.bands, presence) {
-            (Some(bands), Some(presence)) => {
-                let mode = if arrival.is_whole { content.mode } else { content.preamble_mode };
-                others = bands.energy(if arrival.decodable { model.modes[mode].secondaries } else { 0 });
-                sensed = presence.parts[0];
-                bands.begin(presence, arrival.now);
-                self.refresh();
+        let (others, sensed) = match presence {
+            None => {
+                let others = self.energy;
+                self.energy = others + arrival.power;
+                (others, arrival.power)
             }
-            _ => self.energy = others + arrival.power,
-        }
+            Some(presence) => self.add(model, &arrival, content, presence),
+        };
         tally.totals.receptions += u64::from(sensed >= model.carrier_sense_threshold);
         if let Some(lock) = &mut self.lock {
             lock.disturbed = true;
         }
         if arrival.decodable {
             self.on_preamble(model, arrival, content, others, tally);
-            self.refresh();
+            if presence.is_some() {
+                self.refresh();
+            }
         }
         self.judge(model);
         // A frame that is let go of here may have been all that kept the medium busy: that it is idle is told with the next signal
@@ -385,12 +416,9 @@ impl Receiver {
     ) -> (ReceptionOutcome, bool) {
         let was_busy = self.busy;
         self.advance(model, now, tally);
-        match (&mut self.bands, presence) {
-            (Some(bands), Some(presence)) => {
-                bands.end(presence, now);
-                self.refresh();
-            }
-            _ => self.energy -= power,
+        match presence {
+            None => self.energy -= power,
+            Some(presence) => self.remove(presence, now),
         }
         self.judge(model);
         let heard = match &self.lock {
