@@ -109,7 +109,7 @@ impl Resolver<'_> {
             Some(fixed) => {
                 self.ledger.note_given(&path);
                 if fixed.0 > copy.0 {
-                    self.report(&path, "is longer than the whole copy", &format!("at most {whole}"));
+                    self.report(&path, "is longer than the whole copy", format!("at most {whole}"));
                 }
                 fixed.0
             }
