@@ -317,7 +317,7 @@ fn what_expires_before_a_card_takes_no_time_of_the_processor() {
         duration = "20 s"
         radio = {{ standard = "802.11b", data_rate = "2 Mb/s" }}
         nodes = [
-            {{ name = "a", placement = {{ shape = "points", at = [["0 m", "0 m"]] }}, card = {{ model = "pcmcia" }} }},
+            {{ name = "a", placement = {{ shape = "points", at = [["0 m", "0 m"]] }}, card = {{ copy_out = "3.46 ms" }} }},
             {{ name = "b", placement = {{ shape = "points", at = [["5 m", "0 m"]] }} }},
         ]
         {}"#,
