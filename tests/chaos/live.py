@@ -317,6 +317,13 @@ class Stream:
         command = hopcast("stream", "send", "--to", address(1), "--input", self.film, *self.options)
         return self._start(0, command, f"{name}.log", **options)
 
+    def begin(self, name: str) -> tuple[Process, Process, Path]:
+        """A receiver that writes a file and a sender, once media arrive."""
+        receiver, path = self.receive(name)
+        sender = self.send()
+        self.arrives(path)
+        return receiver, sender, path
+
     def _start(self, node: int, command: list[str], log: str, **options: Any) -> Process:
         said = self.stack.enter_context((self.trial.folder / log).open("w"))
         return self.stack.enter_context(started(self.net.within(node, command), stderr=said, **options))
@@ -356,9 +363,7 @@ def size(path: Path) -> int:
 @case("stream", "kill -9 of the receiver", "the sender goes on; the next receiver gets the rest; both files have whole packets of the film in order", needs=NETWORK, trials=3)  # fmt: skip
 def stream_receiver_killed(trial: Trial) -> None:
     with Stream(trial) as stream:
-        receiver, first = stream.receive("first.ts")
-        sender = stream.send()
-        stream.arrives(first)
+        receiver, sender, first = stream.begin("first.ts")
         time.sleep(trial.draws.uniform(0.0, 2.0))
         receiver.kill()
         time.sleep(trial.draws.uniform(0.0, 1.5))
@@ -374,9 +379,7 @@ def stream_receiver_killed(trial: Trial) -> None:
 @case("stream", "kill -9 of the sender", "the receiver goes on; the next stream arrives whole", needs=NETWORK, trials=3)
 def stream_sender_killed(trial: Trial) -> None:
     with Stream(trial, keep=True) as stream:
-        receiver, path = stream.receive("film-received.ts")
-        sender = stream.send()
-        stream.arrives(path)
+        receiver, sender, path = stream.begin("film-received.ts")
         time.sleep(trial.draws.uniform(0.0, 2.0))
         sender.kill()
         time.sleep(trial.draws.uniform(0.0, 1.0))
@@ -392,9 +395,7 @@ def stream_sender_killed(trial: Trial) -> None:
 @case("stream", "SIGSTOP of one end, then SIGCONT", "all of the film arrives", needs=NETWORK, trials=3)
 def stream_stopped(trial: Trial) -> None:
     with Stream(trial) as stream:
-        receiver, path = stream.receive("received.ts")
-        sender = stream.send()
-        stream.arrives(path)
+        receiver, sender, path = stream.begin("received.ts")
         pause(trial.draws.choice([receiver, sender]), trial.draws.uniform(0.5, 4.0))
         trial.recovered(stream.arrives(path))
         stream.ends(sender)
@@ -405,9 +406,7 @@ def stream_stopped(trial: Trial) -> None:
 @case("stream", "the interface goes down, then up", "neither end ends; media arrive again, in order, up to the end", needs=NETWORK, trials=3)  # fmt: skip
 def stream_link_down(trial: Trial) -> None:
     with Stream(trial) as stream:
-        receiver, path = stream.receive("received.ts")
-        sender = stream.send()
-        stream.arrives(path)
+        receiver, sender, path = stream.begin("received.ts")
         node = trial.draws.choice([0, 1])
         stream.net.ip(node, f"link set to{1 - node} down")
         time.sleep(trial.draws.uniform(0.2, 3.0))
@@ -426,9 +425,7 @@ def stream_link_down(trial: Trial) -> None:
 def stream_flooded(trial: Trial, *options: object) -> None:
     """A host sends garbage to the receiver, and changed copies of what it has heard."""
     with Stream(trial, *options) as stream:
-        receiver, path = stream.receive("received.ts")
-        sender = stream.send()
-        stream.arrives(path)
+        receiver, sender, path = stream.begin("received.ts")
         heard = overheard(stream.net, 1, "6511", 0.5)
         before = memory(receiver)
         said = told_count(flood(stream.net, 0, address(1), "6511", trial.draws, 4.0, *heard))
@@ -483,9 +480,7 @@ def stream_clock(trial: Trial) -> None:
 @case("stream", "a second receiver at the same port", "it ends and says so; all of the film arrives at the first", needs=NETWORK, trials=1)  # fmt: skip
 def stream_two(trial: Trial) -> None:
     with Stream(trial) as stream:
-        receiver, path = stream.receive("received.ts")
-        sender = stream.send()
-        stream.arrives(path)
+        receiver, sender, path = stream.begin("received.ts")
         done = finished(stream.net.within(1, hopcast("stream", "receive", "--output", trial.folder / "second.ts")))
         check(done.returncode in (1, 2) and "6511" in done.stderr and "in use" in done.stderr, done.stderr)
         stream.ends(sender)
