@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopcast.lab.experiment import Amount, Case, Cells, Document, Experiment, Measured, Parameter, Table
-from hopcast.lab.rows import Row, Sample, by_line, value
+from hopcast.lab.rows import Row, Sample, value, word_by_line
 from hopcast.numbers import significant, with_interval
 from hopcast.results import Result
 from hopcast.scenario import Scenario
+from hopcast_papers.h2o.places import number
 from hopcast_papers.media_suite import jain
 
 if TYPE_CHECKING:
@@ -445,8 +446,7 @@ def _many_rows(measured: Measured) -> list[Row]:
 
 def verdict(row: Row, line: Line) -> str:
     """`holds`, `fails`, or `open` where the interval crosses the line."""
-    found = by_line(math.nan if row.measured is None else row.measured, row.ci95, line.low, line.high)
-    return "open" if found == "inconclusive" else found
+    return word_by_line(row, line.low, line.high)
 
 
 def _tables(id_: str, table: Table) -> list[Cells]:
@@ -459,11 +459,6 @@ def _tables(id_: str, table: Table) -> list[Cells]:
     return [
         Cells("What was published, and what hopcast has", ["what", "published", "hopcast", "line", "verdict"], lines)
     ]
-
-
-def _number(table: Table, case: str, metric: str) -> float:
-    found = table[case, metric].measured
-    return math.nan if found is None else found
 
 
 def _shares(table: Table) -> list[tuple[str, Figure]]:
@@ -482,7 +477,7 @@ def shares(table: Table) -> Figure:
     base = [0.0] * len(QUEUES)
     labels = ("fast 1", "fast 2", "slow")
     for name, label, colour in zip(THREE, labels, COLOURS, strict=False):
-        heights = [_number(table, queue, f"{name}, share of airtime") for queue in QUEUES]
+        heights = [number(table, queue, f"{name}, share of airtime") for queue in QUEUES]
         left.bar(places, heights, 0.62, base, color=colour, label=label)
         base = [low + height for low, height in zip(base, heights, strict=True)]
     left.axhline(100.0 / 3.0, color="0.3", linestyle="--", linewidth=0.8)
@@ -492,7 +487,7 @@ def shares(table: Table) -> Figure:
     for shift, (group, label, colour) in zip(
         (-0.2, 0.2), (("fast", "a fast station", COLOURS[0]), ("slow", "the slow station", COLOURS[2])), strict=True
     ):
-        heights = [_number(table, queue, f"{group}, goodput") for queue in QUEUES]
+        heights = [number(table, queue, f"{group}, goodput") for queue in QUEUES]
         bars = right.bar([place + shift for place in places], heights, 0.38, color=colour, label=label)
         right.bar_label(bars, fmt="%.1f", fontsize="small")
     right.legend(loc="upper left", frameon=False)
@@ -521,7 +516,7 @@ def delays(table: Table) -> Figure:
         strict=True,
     ):
         for queue, colour, marker in zip(QUEUES, COLOURS, MARKERS, strict=False):
-            at = [_number(table, queue, f"{flow}, {100 * share:.0f} %") for share in PERCENTILES]
+            at = [number(table, queue, f"{flow}, {100 * share:.0f} %") for share in PERCENTILES]
             axes.plot(at, [100.0 * share for share in PERCENTILES], color=colour, marker=marker, label=queue)
         axes.set_xscale("log")
         axes.set_title(title, loc="left", fontweight="bold")

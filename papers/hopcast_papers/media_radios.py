@@ -17,6 +17,7 @@ from hopcast.lab.rows import Row, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers import adtfrc, wireless_house
+from hopcast_papers.h2o.places import number
 from hopcast_papers.media_suite import CONTROLS, jain, media
 from hopcast_papers.modern_radios import AX
 from hopcast_papers.ns2 import MIN_RTO
@@ -163,8 +164,8 @@ METRICS: Mapping[str, tuple[str, Callable[[Document], float]]] = {
 def _rows(measured: Measured) -> list[Row]:
     rows = []
     for case in measured.documents:
-        for metric, (unit, number) in METRICS.items():
-            rows.append(value("N2", case, metric, unit, measured.sample(case, number)))
+        for metric, (unit, found) in METRICS.items():
+            rows.append(value("N2", case, metric, unit, measured.sample(case, found)))
         if case.startswith("W"):
             download = measured.flow(case, "download", "goodput_bps")
             rows.append(value("N2", case, "download", "Mb/s", download.of(lambda rate: 1e-6 * rate, download)))
@@ -173,15 +174,10 @@ def _rows(measured: Measured) -> list[Row]:
     return rows
 
 
-def _number(table: Table, case: str, metric: str) -> float:
-    found = table[case, metric].measured
-    return math.nan if found is None else found
-
-
 def _tables(table: Table) -> list[Cells]:
     def cell(scene: Scene, radio: str, protocol: str) -> str:
         case = _case(scene, radio, protocol)
-        rate, stalled, delay, index = (_number(table, case, metric) for metric in METRICS)
+        rate, stalled, delay, index = (number(table, case, metric) for metric in METRICS)
         late = "–" if math.isnan(delay) else f"{delay:.0f}"
         even = "–" if math.isnan(index) else f"{index:.2f}"
         return f"{significant(rate, 2)}, {stalled:.1f}, {late}, {even}"
@@ -213,8 +209,8 @@ def panels(table: Table) -> Figure:
                 case = _case(scene, radio, protocol)
                 rate, stalled = table[case, "rate of a stream"], table[case, "time stalled"]
                 one.errorbar(
-                    _number(table, case, "time stalled"),
-                    _number(table, case, "rate of a stream"),
+                    number(table, case, "time stalled"),
+                    number(table, case, "rate of a stream"),
                     xerr=stalled.ci95,
                     yerr=rate.ci95,
                     color=COLOURS[place % len(COLOURS)],
@@ -248,10 +244,10 @@ def _setup(amount: Amount) -> list[Parameter]:
 
 def _best(table: Table, scene: Scene, radio: str) -> str:
     """The control with the highest rate among those that stall for at most a percent more than the least."""
-    stalled = {protocol: _number(table, _case(scene, radio, protocol), "time stalled") for protocol in CONTROLS}
+    stalled = {protocol: number(table, _case(scene, radio, protocol), "time stalled") for protocol in CONTROLS}
     least = min(stalled.values())
     near = [protocol for protocol in CONTROLS if stalled[protocol] <= least + 1.0]
-    return max(near, key=lambda protocol: _number(table, _case(scene, radio, protocol), "rate of a stream"))
+    return max(near, key=lambda protocol: number(table, _case(scene, radio, protocol), "rate of a stream"))
 
 
 def _notes(table: Table) -> Sequence[str]:

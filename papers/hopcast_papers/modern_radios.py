@@ -6,7 +6,6 @@ paper's too, from the register. Nothing here counts: the papers say nothing abou
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopcast.lab.experiment import Amount, Case, Cells, Experiment, Measured, Parameter, Table
 from hopcast.lab.register import Sentence
-from hopcast.lab.rows import Row, Sample, average, by_line, typical, value
+from hopcast.lab.rows import Row, Sample, average, typical, value, word_by_line
 from hopcast.numbers import with_interval
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import exposed, places, streams
@@ -377,8 +376,7 @@ def _window(kind: Kind, hops: int, window: int) -> str:
 
 def holds(row: Row, said: Sentence) -> str:
     """`holds`, `fails`, or `open` where the interval crosses the line."""
-    verdict = by_line(math.nan if row.measured is None else row.measured, row.ci95, said.low, said.high)
-    return "open" if verdict == "inconclusive" else verdict
+    return word_by_line(row, said.low, said.high)
 
 
 def _tables(table: Table) -> list[Cells]:

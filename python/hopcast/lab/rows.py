@@ -185,6 +185,12 @@ def by_line(mean: float, half: float | None, low: float | None, high: float | No
     return _place(mean, half, *bounds, "holds", "fails")
 
 
+def word_by_line(row: Row, low: float | None, high: float | None) -> str:
+    """`holds`, `fails`, or `open` where the interval crosses the line: the verdict on a row that does not count, for tables."""
+    found = by_line(math.nan if row.measured is None else row.measured, row.ci95, low, high)
+    return "open" if found == "inconclusive" else found
+
+
 def average(samples: Iterable[Sample]) -> Sample:
     """Their mean, replication by replication."""
     return Sample.of(lambda *each: math.fsum(each) / len(each), *samples)
