@@ -33,8 +33,8 @@ impl Aodv {
         }
     }
 
-    /// Tells the neighbour that a packet came from, and other nodes that may send more, that there is no route; unless packets without one are
-    /// dropped in silence.
+    /// Tells the neighbour that a packet came from, and other nodes that may send more, that there is no route. Does nothing where the
+    /// configuration leaves that error out.
     pub(in crate::routing::aodv) fn report_unreachable(&mut self, packet: &Packet<'_>, now: Instant) {
         if !self.config.error_without_route {
             return;

@@ -29,7 +29,7 @@ impl Aodv {
         }
     }
 
-    /// Sends a hello if one is due and, where that suppresses it, no other broadcast has shown that this node is there.
+    /// Sends a hello if one is due. With suppression of hellos it does not if another broadcast has shown that this node is there.
     pub(in crate::routing::aodv) fn send_hello(&mut self, now: Instant) {
         let interval = self.config.hello_interval;
         let Some(due) = self.next_hello.filter(|&due| due <= now) else { return };
