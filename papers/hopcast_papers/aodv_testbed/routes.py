@@ -352,7 +352,9 @@ def _a3_case(hops: int, load: float, setting: str = "") -> str:
 
 
 def _is_asked(hops: int, load: float) -> bool:
-    """Whether route requests are counted: at high load, and at the least."""
+    """Whether route requests are counted: at high load, and at the least. The alternatives, whose cases take the place of the others when
+    the study's verdicts are tried with them, need them as well.
+    """
     return hops in RECEIVED and (load == LOADS[0] or load > HIGH)
 
 
@@ -381,7 +383,7 @@ def _a3_cases(amount: Amount) -> Mapping[str, Case]:
             _seeds(amount)
             if setting or hops not in RECEIVED
             else amount.pick(quick=tuple(range(1, 13)), full=_seeds(amount)),
-            observe=capture.observe_requests if not setting and _is_asked(hops, load) else None,
+            observe=capture.observe_requests if setting != SILENT and _is_asked(hops, load) else None,
         )
         for hops in HOPS
         for load in LOADS
