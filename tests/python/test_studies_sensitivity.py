@@ -114,6 +114,14 @@ def test_the_quick_trials_rest_on_as_many_replications_as_said() -> None:
         assert {found[:FEW] for pair in pairs for found in pair} == {tuple(range(1, FEW + 1))}
 
 
+def test_cases_beside_observe_what_those_that_they_stand_in_for_do() -> None:
+    for one in trials(EXPERIMENTS, UNSAID, FULL):
+        cases, beside = one.experiment.cases(FULL), one.alternative.beside
+        for name, case in cases.items():
+            if beside and name + beside in cases:
+                assert cases[name + beside].observe is case.observe, (one.experiment.id, name, beside)
+
+
 def test_a_trial_of_few_replications_is_compared_with_as_many() -> None:
     short = dataclasses.replace(trial(values={"radio.rts_threshold": "0 B"}), most=2)
     assert short.variant is not None
