@@ -28,6 +28,9 @@ from hopcast.tables import FLOW_COLUMNS, flow_table
 from hopcast_papers import EXPERIMENTS, PAPERS
 from test_studies import QUICK, made_up
 
+# One process draws the page for all of these tests.
+pytestmark = pytest.mark.xdist_group("report")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, measurements: Path) -> Path:

@@ -18,6 +18,10 @@ def run(id_: str) -> Table:
     return Table(run_experiments([EXPERIMENTS[id_]], QUICK).rows)
 
 
+# One process runs both experiments.
+pytestmark = pytest.mark.xdist_group("cards")
+
+
 @pytest.fixture(scope="module")
 def h7() -> Table:
     return run("H7")

@@ -10,7 +10,7 @@ fn main() {
 #[cfg(target_os = "linux")]
 mod iperf3;
 #[cfg(target_os = "linux")]
-#[path = "../tests/probe/processes.rs"]
+#[path = "../tests/integration/processes.rs"]
 #[expect(dead_code, reason = "the tests need more of it")]
 mod processes;
 

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use hopcast_protocols::time::Duration;
 use serde_json::Value;
 
+use super::wire::{Quality, Wire};
 use crate::processes::{Line, Missing, usable};
-use crate::wire::{Quality, Wire};
 
 /// Namespaces with such wires between them, or a word on why not.
 fn wired(wires: &[Quality]) -> Option<(Line, Vec<Wire>)> {

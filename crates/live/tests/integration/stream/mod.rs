@@ -1,14 +1,5 @@
 //! `hopcast stream` over loopback: programs, files, pipes and ports, as users run it.
-#![cfg(target_os = "linux")]
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
-#[path = "probe/cores.rs"]
-mod cores;
-mod pipe;
-#[path = "probe/processes.rs"]
-#[expect(dead_code, reason = "those of the probe need more of it")]
-mod processes;
-#[path = "stream/rtp.rs"]
 mod rtp;
 
 use std::fs;
@@ -24,9 +15,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
 use nix::unistd::{Pid, mkfifo};
 
-use self::cores::stay_on_one_core;
-use self::pipe::full_pipe;
-use self::processes::{Line, usable};
+use crate::cores::stay_on_one_core;
+use crate::pipe::full_pipe;
+use crate::processes::{Line, usable};
 
 /// A folder that goes with the test.
 struct Folder(PathBuf);
@@ -184,7 +175,6 @@ impl Drop for Program {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "programs run in real time")]
 fn pause(time: Duration) {
     std::thread::sleep(time);
 }

@@ -2,16 +2,8 @@
 //! network stacks.
 //!
 //! The tests need root, iproute2 and, one of them, tshark; without these they are skipped, with a message.
-#![cfg(target_os = "linux")]
-#![expect(
-    clippy::print_stderr,
-    clippy::disallowed_methods,
-    reason = "between real stacks, time is real, and what was measured is told"
-)]
 
 mod net;
-#[path = "../pipe/mod.rs"]
-mod pipe;
 mod stranger;
 
 use std::net::UdpSocket;
@@ -21,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use self::net::{Net, Shape, address, binary, flow, has_program, is_available};
-use self::pipe::full_pipe;
 use self::stranger::{Attack, flood};
+use crate::pipe::full_pipe;
 
 /// A second between packets is too long to miss a repair, and as many as this in one take no time. A route over several hops is
 /// looked for in rings, in turn: where none of the packets that wait may be lost, there are fewer.

@@ -1,10 +1,6 @@
 //! Real hosts on the simulated radio: complete commands with real programs. Tests are skipped, with a message, if
 //! namespaces or a program are missing; with `HOPCAST_REQUIRE_TOOLS=1` that is a failure.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::print_stdout, reason = "a skipped test says so")]
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "other processes are waited for")]
-
 mod conversations;
 mod streams;
 mod wires;
@@ -12,7 +8,7 @@ mod wires;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -22,8 +18,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-/// One emulation at a time: each needs the machine to itself.
-static MACHINE: Mutex<()> = Mutex::new(());
+/// Emulations run next to each other, but for those that leave something behind, or that count what is there.
+static MACHINE: RwLock<()> = RwLock::new(());
 
 /// How far a goodput may be from the simulator's.
 const TOLERANCE: f64 = 0.10;
@@ -31,14 +27,30 @@ const TOLERANCE: f64 = 0.10;
 /// A folder of one test's own, with the right to emulate; gone with it.
 struct Bench {
     folder: PathBuf,
-    /// Namespaces of others.
-    before: Vec<String>,
-    _machine: MutexGuard<'static, ()>,
+    _machine: Machine,
+}
+
+/// How a test has the machine.
+#[expect(dead_code, reason = "what they guard is held, not read")]
+enum Machine {
+    Shared(RwLockReadGuard<'static, ()>),
+    Alone(RwLockWriteGuard<'static, ()>),
 }
 
 impl Bench {
     /// `None` where there are no privileges, or one of `tools` is missing.
     fn new(name: &str, tools: &[&str]) -> Option<Self> {
+        let share = || Machine::Shared(MACHINE.read().unwrap_or_else(PoisonError::into_inner));
+        Self::open(name, tools, share)
+    }
+
+    /// The same, next to no other emulation of these tests.
+    fn alone(name: &str, tools: &[&str]) -> Option<Self> {
+        let take = || Machine::Alone(MACHINE.write().unwrap_or_else(PoisonError::into_inner));
+        Self::open(name, tools, take)
+    }
+
+    fn open(name: &str, tools: &[&str], machine: impl FnOnce() -> Machine) -> Option<Self> {
         let missing = if nix::unistd::geteuid().is_root() {
             let is_missing = |tool: &&&str| {
                 let found = Command::new("sh").args(["-c", "command -v \"$0\"", tool]).stdout(Stdio::null()).status();
@@ -54,21 +66,16 @@ impl Bench {
             println!("skipped: {missing} is missing");
             return None;
         }
-        let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+        let machine = machine();
         let folder = std::env::temp_dir().join(format!("hopcast-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("there is room for a folder");
-        Some(Self { folder, before: namespaces(), _machine: machine })
+        Some(Self { folder, _machine: machine })
     }
 
     fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.join(name);
         fs::write(&path, text).expect("there is room for a file");
         path
-    }
-
-    /// Namespaces that were not there before.
-    fn left_behind(&self) -> Vec<String> {
-        namespaces().into_iter().filter(|name| !self.before.contains(name)).collect()
     }
 
     fn path(&self, name: &str) -> String {
@@ -130,6 +137,15 @@ fn namespaces() -> Vec<String> {
     let entries = fs::read_dir("/run/netns").into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     names.filter(|name| name.strip_prefix("hopcast-").is_some_and(|rest| rest.starts_with(char::is_numeric))).collect()
+}
+
+/// Those whose emulation has ended.
+fn left_behind() -> Vec<String> {
+    let runs = |name: &String| {
+        let process = name.split('-').nth(1).expect("the number of the process");
+        Path::new("/proc").join(process).exists()
+    };
+    namespaces().into_iter().filter(|name| !runs(name)).collect()
 }
 
 /// Those of one process.
@@ -501,12 +517,12 @@ fn babeld_finds_its_routes_over_the_radio() {
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(told.contains("10.0.0.4 via 10.0.0.2 dev wlan0 proto babel"), "{told} {}", stderr(&output));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(bench.left_behind(), Vec::<String>::new(), "the daemons are gone with the namespaces");
+    assert_eq!(left_behind(), Vec::<String>::new(), "the daemons are gone with the namespaces");
 }
 
 #[test]
 fn an_interrupted_emulation_leaves_nothing_behind_and_a_killed_one_is_cleaned_up_after() {
-    let Some(bench) = Bench::new("clean", &["sleep", "ping", "ip"]) else { return };
+    let Some(bench) = Bench::alone("clean", &["sleep", "ping", "ip"]) else { return };
     // That of somebody else, with such a name. No process has a number as high (proc_sys_kernel(5), pid_max).
     let foreign = Foreign::new("hopcast-4999999-mine");
     let scenario = bench.file("line.toml", &line("n1", "protocol = \"udp\"", "kind = \"bulk\""));
@@ -712,7 +728,7 @@ fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(stderr(&output).contains(problem), "{}", stderr(&output));
     }
-    assert_eq!(bench.left_behind(), Vec::<String>::new());
+    assert_eq!(left_behind(), Vec::<String>::new());
 }
 
 #[test]
@@ -734,7 +750,7 @@ fn where_a_recording_finds_no_room_all_that_was_measured_is_told() {
     let written = fs::read_to_string(format!("{out}/run.json")).expect("it is there");
     assert_eq!(serde_json::from_str::<Value>(&written).expect("JSON"), told);
     assert!(!Path::new(&record).exists(), "half a recording is none");
-    assert_eq!(bench.left_behind(), Vec::<String>::new());
+    assert_eq!(left_behind(), Vec::<String>::new());
 }
 
 #[test]
@@ -900,7 +916,7 @@ fn an_ordinary_user_emulates() {
     assert_eq!(pings.status.code(), Some(0), "{}", stderr(&pings));
     assert!(stderr(&pings).contains("3 packets transmitted, 3 received"), "{}", stderr(&pings));
     assert_eq!(object(&pings)["emulation"]["programs"][0]["status"], 0, "{}", object(&pings));
-    assert_eq!(bench.left_behind(), Vec::<String>::new());
+    assert_eq!(left_behind(), Vec::<String>::new());
 
     let failed = run(&mut emulate_as_nobody(&bench, &["--rootless", "--exec", "n1", "exit 3"]));
     assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{Bench, emulate, kept_up, line, object, run, stderr, wait_until};
+use super::{Bench, emulate, kept_up, left_behind, line, object, run, stderr, wait_until};
 
 /// One packet in fifty gets lost above the MAC's retries.
 const LOSSES: [&str; 2] = ["--set", "radio.errors={ model = \"packet\", rate = 0.02, level = \"network\" }"];
@@ -132,5 +132,5 @@ fn metrics_are_given_while_the_emulation_runs() {
     };
     wait_until("answers to pings in the metrics", || metrics(port).is_some_and(|text| count(&text) > Some(5)));
     child.wait().expect("it ends with ping");
-    assert_eq!(bench.left_behind(), Vec::<String>::new());
+    assert_eq!(left_behind(), Vec::<String>::new());
 }

@@ -1,13 +1,6 @@
 //! `hopcast cloud` in network namespaces: devices in separate processes, between real network stacks.
 //!
 //! The tests need root and iproute2; without these they are skipped, with a message.
-#![cfg(target_os = "linux")]
-#![expect(
-    clippy::print_stderr,
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "between real stacks, time is real, and what was measured is told"
-)]
 
 mod net;
 
