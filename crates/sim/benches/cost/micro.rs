@@ -10,7 +10,7 @@ use hopcast_radio::mac::{self, Payload, QueueSpace, StationId};
 use hopcast_radio::medium::Medium;
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::units::{Power, PowerRatio};
-use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Upper};
+use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Reaction, Upper};
 
 use crate::clock::user_seconds;
 use crate::peers;
@@ -97,8 +97,8 @@ impl Payload for Nothing {
 
 impl Upper for Sleepers {
     type Packet = Nothing;
-    fn handle_packet(&mut self, _: Port, _: &Nothing, _: Option<StationId>, _: Instant) -> bool {
-        false
+    fn handle_packet(&mut self, _: Port, _: &Nothing, _: Option<StationId>, _: Instant) -> Reaction {
+        Reaction::None
     }
     fn handle_sent(&mut self, _: Port, _: Nothing, _: Instant) -> bool {
         false

@@ -112,12 +112,30 @@ impl fmt::Display for Event {
     }
 }
 
+/// What a host may do after it has been told something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reaction {
+    /// Nothing that it would not have done anyway.
+    None,
+    /// A packet waits for one of its interfaces, and that is all: whatever it is told before that packet is taken changes no more.
+    Forward,
+    /// Anything. It has to act before it is told of the next packet.
+    Any,
+}
+
+impl Reaction {
+    /// For a host that may act or not.
+    pub(crate) const fn any_if(acts: bool) -> Self {
+        if acts { Self::Any } else { Self::None }
+    }
+}
+
 /// The layer above the stations: all hosts.
 pub trait Upper {
     /// What the stations carry.
     type Packet: Payload;
-    /// A packet has arrived at an interface; at a radio, from this station. Returns whether the host may act on it.
-    fn handle_packet(&mut self, port: Port, packet: &Self::Packet, from: Option<StationId>, now: Instant) -> bool;
+    /// A packet has arrived at an interface; at a radio, from this station.
+    fn handle_packet(&mut self, port: Port, packet: &Self::Packet, from: Option<StationId>, now: Instant) -> Reaction;
     /// The management frame that a radio is receiving has this power.
     fn handle_signal(&mut self, _port: Port, _power: Power) {}
     /// The management frame with the body of `action`, which a radio wants to send to a station. Only radios that aggregate want that.
@@ -654,9 +672,9 @@ impl<U: Upper> Engine<U> {
             let (host, acts) = match output {
                 wired::Output::Deliver(packet) => {
                     self.tap_wire(to, &packet, index, now);
-                    let acts = self.upper.handle_packet(to, &packet, None, now);
+                    let reaction = self.upper.handle_packet(to, &packet, None, now);
                     self.upper.take_back(packet);
-                    (to.host, acts)
+                    (to.host, reaction != Reaction::None)
                 }
                 wired::Output::Sent(packet) => {
                     self.tap_wire(from, &packet, index, now);
@@ -706,12 +724,14 @@ impl<U: Upper> Engine<U> {
 
     fn settle_station<const WATCHED: bool>(&mut self, station: StationId, heard: Option<TransmissionId>, now: Instant) {
         let index = station.0 as usize;
-        let mut host_touched = false;
+        let mut reaction = Reaction::None;
         loop {
             while let Some(output) = self.stations[index].poll_output() {
-                if host_touched && matches!(output, Output::Deliver(..) | Output::Released(..)) {
-                    // Several packets come at once in an A-MPDU. The host answers each before it sees the next.
-                    host_touched = false;
+                // Several packets come at once in an A-MPDU. The host answers each before it sees the next. A record has the
+                // order of things that are sent on, too.
+                let is_due = reaction == Reaction::Any || WATCHED && reaction == Reaction::Forward;
+                if is_due && matches!(output, Output::Deliver(..) | Output::Released(..)) {
+                    reaction = Reaction::None;
                     self.settle_host_of::<WATCHED>(station, now);
                 }
                 match output {
@@ -719,11 +739,11 @@ impl<U: Upper> Engine<U> {
                     Output::Deliver((), from) => {
                         let packet = packet_of(&self.medium, heard);
                         let port = self.ports.of_station(station);
-                        host_touched |= self.upper.handle_packet(port, packet, Some(from), now);
+                        reaction = reaction.max(self.upper.handle_packet(port, packet, Some(from), now));
                     }
                     Output::Released(packet, from) => {
                         let port = self.ports.of_station(station);
-                        host_touched |= self.upper.handle_packet(port, &packet, Some(from), now);
+                        reaction = reaction.max(self.upper.handle_packet(port, &packet, Some(from), now));
                     }
                     Output::Late(packet, from) => {
                         self.upper.handle_unheard(self.ports.of_station(from), &packet, now);
@@ -734,38 +754,40 @@ impl<U: Upper> Engine<U> {
                             self.stations[index].handle_action(from, action, now);
                         } else {
                             let port = self.ports.of_station(station);
-                            host_touched |= self.upper.handle_packet(port, packet, Some(from), now);
+                            reaction = reaction.max(self.upper.handle_packet(port, packet, Some(from), now));
                         }
                     }
                     Output::Action(action, to) => self.give_action::<WATCHED>(station, action, to, now),
                     Output::OverheardInBody(packet, from, to) => {
-                        host_touched = true;
+                        reaction = Reaction::Any;
                         self.upper.handle_overheard(self.ports.of_station(station), &packet, from, to, now);
                     }
                     Output::Overheard((), from, to) => {
-                        host_touched = true;
+                        reaction = Reaction::Any;
                         let packet = packet_of(&self.medium, heard);
                         self.upper.handle_overheard(self.ports.of_station(station), packet, from, to, now);
                     }
                     Output::Sent(packet) => {
-                        host_touched |= self.upper.handle_sent(self.ports.of_station(station), packet, now);
+                        if self.upper.handle_sent(self.ports.of_station(station), packet, now) {
+                            reaction = Reaction::Any;
+                        }
                     }
                     Output::FalselyAcknowledged(packet) => {
-                        host_touched = true;
+                        reaction = Reaction::Any;
                         let port = self.ports.of_station(station);
                         self.upper.handle_sent(port, packet.clone(), now);
                         self.upper.handle_unheard(port, &packet, now);
                     }
                     Output::Dropped(packet, cause, to) => {
-                        host_touched = true;
+                        reaction = Reaction::Any;
                         self.upper.handle_drop(self.ports.of_station(station), packet, to, Loss::Radio(cause), now);
                     }
                 }
             }
-            if !host_touched {
+            if reaction == Reaction::None {
                 break;
             }
-            host_touched = false;
+            reaction = Reaction::None;
             self.settle_host_of::<WATCHED>(station, now);
         }
         self.rearm::<WATCHED>(station);

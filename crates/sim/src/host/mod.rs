@@ -48,6 +48,7 @@ pub(crate) use socket::rtp::RtpOptions;
 pub(crate) use socket::tcp::TcpOptions;
 pub(crate) use socket::{ListenOptions, SocketOptions};
 
+use crate::engine::Reaction;
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{Census, Counters, DropCause, Dropped, FlowTable};
 use crate::timers::Timers;
@@ -230,12 +231,12 @@ impl Host {
     /// [`Self::poll_output`], [`Self::poll_purge`] and [`Self::poll_timeout`] may have changed: most messages of a
     /// flooding routing protocol change nothing.
     #[inline]
-    pub(crate) fn handle_packet(&mut self, sdu: &Sdu, from: Neighbour, cx: &mut Context<'_>) -> bool {
-        let has_changed = self.stack.handle_sdu(sdu, from, cx);
-        if has_changed {
+    pub(crate) fn handle_packet(&mut self, sdu: &Sdu, from: Neighbour, cx: &mut Context<'_>) -> Reaction {
+        let reaction = self.stack.handle_sdu(sdu, from, cx);
+        if reaction == Reaction::Any {
             self.run_programs(cx);
         }
-        has_changed
+        reaction
     }
 
     /// A packet for this host was lost on its way from the interface.

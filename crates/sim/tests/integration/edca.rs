@@ -8,7 +8,7 @@ use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::phy::{ModulationClasses, Standard, TxVector};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::units::{Power, PowerRatio};
-use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Upper};
+use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Reaction, Upper};
 
 const MBPS_24: TxVector = TxVector::new(Standard::Ofdm, 4);
 const MBPS_54: TxVector = TxVector::new(Standard::Ofdm, 7);
@@ -38,9 +38,9 @@ struct Hosts {
 
 impl Upper for Hosts {
     type Packet = Packet;
-    fn handle_packet(&mut self, _: Port, packet: &Packet, _: Option<StationId>, _: Instant) -> bool {
+    fn handle_packet(&mut self, _: Port, packet: &Packet, _: Option<StationId>, _: Instant) -> Reaction {
         self.delivered[usize::from(packet.0.get() > 0)] += 1;
-        true
+        Reaction::Any
     }
     fn handle_sent(&mut self, _: Port, _: Packet, _: Instant) -> bool {
         true

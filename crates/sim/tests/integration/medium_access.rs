@@ -10,7 +10,7 @@ use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::phy::{ModulationClasses, Standard, TxVector};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::units::{Power, PowerRatio};
-use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Tap, Upper};
+use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Reaction, Tap, Upper};
 
 const MBPS_1: TxVector = TxVector::new(Standard::Dsss, 0);
 const MBPS_2: TxVector = TxVector::new(Standard::Dsss, 1);
@@ -42,9 +42,9 @@ struct Hosts(Vec<Source>);
 
 impl Upper for Hosts {
     type Packet = Packet;
-    fn handle_packet(&mut self, port: Port, _: &Packet, _: Option<StationId>, _: Instant) -> bool {
+    fn handle_packet(&mut self, port: Port, _: &Packet, _: Option<StationId>, _: Instant) -> Reaction {
         self.0[port.host as usize].delivered += 1;
-        true
+        Reaction::Any
     }
     fn handle_sent(&mut self, port: Port, _: Packet, _: Instant) -> bool {
         self.0[port.host as usize].sent += 1;

@@ -6,6 +6,7 @@ pub(in crate::host) mod reassembly;
 pub(in crate::host) mod router;
 pub(in crate::host) mod routes;
 
+use crate::engine::Reaction;
 use crate::host::packet::{Body, Coded, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, Tag};
 use crate::host::{Context, Hop, Neighbour, Sdu, Slot, Stack, Transmit, count_host_drop, note_dropped};
 use crate::id::NodeId;
@@ -112,16 +113,21 @@ impl Stack {
 
     /// A packet has come to this host. Returns as [`Host::handle_packet`](super::Host::handle_packet) does.
     #[inline]
-    pub(in crate::host) fn handle_ip(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
+    pub(in crate::host) fn handle_ip(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> Reaction {
         match packet.body {
             Body::Real { .. } if packet.is_for_group() => self.handle_group(packet, from, cx),
             // Between neighbours, whatever the routing protocol.
             _ if packet.content().is_some() => self.receive(packet, cx),
-            _ if self.router.is_some() => return self.handle_routed(packet, from, cx),
+            _ if self.router.is_some() => return Reaction::any_if(self.handle_routed(packet, from, cx)),
             _ if packet.ip.destination == self.node => self.receive(packet, cx),
-            _ => self.forward(packet, from, cx),
+            _ => {
+                self.forward(packet, from, cx);
+                // A program that waits for room may find some only before the packet is taken, or need not find it after.
+                let waits = self.resolution.is_some() || self.has_writers();
+                return if waits { Reaction::Any } else { Reaction::Forward };
+            }
         }
-        true
+        Reaction::Any
     }
 
     /// A packet for another host.

@@ -5,6 +5,7 @@
 //! a wire, where real hosts ask.
 
 use crate::address::{ip_address, mac_address, node_of, station_of};
+use crate::engine::Reaction;
 use crate::host::ip::router::Undelivered;
 use crate::host::link::sdu::{self, Ends, Sdu};
 use crate::host::packet::Packet;
@@ -83,7 +84,7 @@ impl Stack {
     /// A message of a routing protocol has come behind an ARP packet, which shows the addresses of a neighbour. Returns as
     /// [`Host::handle_packet`](super::super::Host::handle_packet) does.
     #[cold]
-    pub(super) fn handle_message_in_arp(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
+    pub(super) fn handle_message_in_arp(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> Reaction {
         let hop = self.router.as_ref().and_then(|router| router.shown_by_arp(self.node, from));
         if let Some(hop) = hop
             && let Some(radio) = hop.station
@@ -93,7 +94,7 @@ impl Stack {
             self.settle_resolution(hop.interface, cx);
             self.settle_router(cx);
         }
-        self.handle_ip(packet, from, cx) || hop.is_some()
+        self.handle_ip(packet, from, cx).max(Reaction::any_if(hop.is_some()))
     }
 
     /// The timer of a cache is due.

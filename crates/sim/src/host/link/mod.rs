@@ -5,6 +5,7 @@ pub(in crate::host) mod arp;
 pub(crate) mod card;
 pub(in crate::host) mod sdu;
 
+use crate::engine::Reaction;
 use crate::host::ip::router::Undelivered;
 use crate::host::{Context, Neighbour, Stack, Transmit, count_drop, count_host_drop};
 use crate::metrics::DropCause;
@@ -14,7 +15,7 @@ use sdu::Sdu;
 impl Stack {
     /// See [`Host::handle_packet`](super::Host::handle_packet).
     #[inline]
-    pub(in crate::host) fn handle_sdu(&mut self, sdu: &Sdu, from: Neighbour, cx: &mut Context<'_>) -> bool {
+    pub(in crate::host) fn handle_sdu(&mut self, sdu: &Sdu, from: Neighbour, cx: &mut Context<'_>) -> Reaction {
         cx.counters.received += 1;
         match sdu {
             _ if self.router.is_none() && self.real.is_some() => self.hand_out(sdu, from, cx),
@@ -24,7 +25,7 @@ impl Stack {
             Sdu::Raw(_) => self.handle_group(sdu, from, cx),
             Sdu::Management(_) => unreachable!("what stands beside the hosts takes management frames"),
         }
-        true
+        Reaction::Any
     }
 
     /// See [`Host::handle_drop`](super::Host::handle_drop).

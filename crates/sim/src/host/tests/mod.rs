@@ -500,13 +500,17 @@ fn a_message_that_changes_nothing_is_told_apart() {
     bench.advance(0);
     let [request] = &bench.take(0, 50)[..] else { panic!("one request") };
     let polled = |bench: &mut Bench| (bench.take(1, 50), bench.hosts[1].poll_purge(), bench.hosts[1].poll_timeout());
-    assert!(bench.with(1, |host, cx| host.handle_packet(request, NEIGHBOUR, cx)), "it is to be passed on");
+    assert_eq!(
+        bench.with(1, |host, cx| host.handle_packet(request, NEIGHBOUR, cx)),
+        Reaction::Any,
+        "it is to be passed on"
+    );
     let before = polled(&mut bench);
-    assert!(!bench.with(1, |host, cx| host.handle_packet(request, NEIGHBOUR, cx)));
+    assert_eq!(bench.with(1, |host, cx| host.handle_packet(request, NEIGHBOUR, cx)), Reaction::None);
     assert_eq!(polled(&mut bench), (Vec::new(), None, before.2));
     // What is due when it comes is done all the same.
     bench.now = before.2.expect("it waits for its jitter");
-    assert!(bench.with(1, |host, cx| host.handle_packet(request, NEIGHBOUR, cx)));
+    assert_eq!(bench.with(1, |host, cx| host.handle_packet(request, NEIGHBOUR, cx)), Reaction::Any);
     assert_eq!(bench.take(1, 50).len(), 1, "it is passed on");
     bench.check();
 }

@@ -7,6 +7,7 @@ use hopcast_radio::mac::QueueSpace;
 use hopcast_radio::mac::edca::UserPriority;
 
 use super::Hosts;
+use crate::engine::Reaction;
 use crate::host::access::{Access, Outcome};
 use crate::host::{Context, Host, Neighbour, Received, Sdu, Transmit};
 use crate::id::NodeId;
@@ -24,7 +25,7 @@ impl Hosts {
 
     /// Hands what an interface has received to the host, through its access if it has one. Returns whether anything may come of it.
     #[inline]
-    pub(super) fn receive(&mut self, host: u32, sdu: &Rc<Sdu>, from: Neighbour, now: Instant) -> bool {
+    pub(super) fn receive(&mut self, host: u32, sdu: &Rc<Sdu>, from: Neighbour, now: Instant) -> Reaction {
         if self.accesses.is_empty() {
             return self.deliver(host, sdu, from, now);
         }
@@ -32,13 +33,13 @@ impl Hosts {
     }
 
     #[cold]
-    fn receive_through_access(&mut self, host: u32, sdu: &Rc<Sdu>, from: Neighbour, now: Instant) -> bool {
+    fn receive_through_access(&mut self, host: u32, sdu: &Rc<Sdu>, from: Neighbour, now: Instant) -> Reaction {
         let Some(access) = self.access_mut(host) else { return self.deliver(host, sdu, from, now) };
         let mut missed = Vec::new();
         let received = Received { from, sdu: Rc::clone(sdu) };
         access.handle_received(received, now, |received, cause| missed.push((received, cause)));
         missed.into_iter().for_each(|(received, cause)| self.miss(host, &received, cause, now));
-        true
+        Reaction::Any
     }
 
     /// The timer of a host is due, and so may be that of its access.

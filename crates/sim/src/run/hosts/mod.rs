@@ -21,7 +21,7 @@ use hopcast_wire::ipv4::Protocol;
 use super::association::{Associations, Counts};
 use super::real::RealHosts;
 use crate::address::ip_address;
-use crate::engine::{Attachment, Loss, Outgoing, Port, Ports, Upper};
+use crate::engine::{Attachment, Loss, Outgoing, Port, Ports, Reaction, Upper};
 use crate::host::access::Access;
 use crate::host::card::Cards;
 use crate::host::packet::Packet;
@@ -72,9 +72,9 @@ impl Hosts {
         self.cards.is_empty() && self.associations.is_empty() && self.accesses.is_empty()
     }
 
-    /// Hands what has come to its host, unless the error model loses it. Returns whether the host may act on it.
+    /// Hands what has come to its host, unless the error model loses it.
     #[inline]
-    fn deliver(&mut self, host: u32, sdu: &Sdu, from: Neighbour, now: Instant) -> bool {
+    fn deliver(&mut self, host: u32, sdu: &Sdu, from: Neighbour, now: Instant) -> Reaction {
         let by_radio = || matches!(self.ports.attachment(host as usize, from.interface), Attachment::Station(_));
         // The draw is the receiver's own: its number among the packets that it has received.
         let number = || self.counters[host as usize].received;
@@ -82,7 +82,7 @@ impl Hosts {
         let (receiver, mut context) = self.at(host, now);
         if is_lost {
             receiver.handle_lost(sdu, DropCause::Corrupted, &mut context);
-            return true;
+            return Reaction::Any;
         }
         receiver.handle_packet(sdu, from, &mut context)
     }
@@ -136,23 +136,23 @@ impl Upper for Hosts {
     type Packet = Rc<Sdu>;
 
     #[inline]
-    fn handle_packet(&mut self, port: Port, sdu: &Rc<Sdu>, from: Option<StationId>, now: Instant) -> bool {
+    fn handle_packet(&mut self, port: Port, sdu: &Rc<Sdu>, from: Option<StationId>, now: Instant) -> Reaction {
         let is_plain = self.is_plain();
         if !is_plain
             && let Some(station) = from
             && !self.handle_associated(port, sdu, station, now)
         {
-            return true;
+            return Reaction::Any;
         }
         let from = self.neighbour(port, from);
-        let acts = if self.cards.is_empty() {
+        let reaction = if self.cards.is_empty() {
             self.receive(port.host, sdu, from, now)
         } else {
             self.handle_packet_at_card(port, sdu, from, now);
-            true
+            Reaction::Any
         };
         self.observe(now);
-        acts || !is_plain
+        if is_plain { reaction } else { Reaction::Any }
     }
 
     fn take_back(&mut self, sdu: Rc<Sdu>) {
