@@ -23,22 +23,20 @@ BUILD = HERE / "build"
 VERSION = "0.25.0"
 
 PUBLIC = {
-    "src/lib.rs": ["mod rtp_;", "pub(crate) mod bwe_;"],
+    "src/lib.rs": ["mod rtp_;", "pub(crate) mod bwe_;", "mod util;"],
     "src/bwe/mod.rs": [
         "mod acked_bitrate_estimator;",
         "mod delay;",
-        "mod loss_controller;",
         "mod probe;",
         "bwe: SendSideBandwidthEstimator,",
         "struct SendSideBandwidthEstimator {",
         "delay_controller: DelayController,",
-        "loss_controller: LossController,",
         "acked_bitrate_estimator: AckedBitrateEstimator,",
         "probe_estimator: ProbeEstimator,",
         "enum BandwidthUsage {",
     ],
     "src/bwe/delay/mod.rs": ["mod rate_control;"],
-    "src/bwe/delay/control.rs": ["trendline_estimator: TrendlineEstimator,"],
+    "src/bwe/delay/control.rs": ["trendline_estimator: TrendlineEstimator,", "smoothed_rtt: MovingAverage,"],
     "src/bwe/acked_bitrate_estimator.rs": ["pub(super) fn current_estimate"],
     "src/rtp/rtcp/twcc.rs": ["pub(crate) fn test_new"],
 }

@@ -4,8 +4,7 @@
 //! answers next to them. `compare.py` has str0m ready.
 
 mod record;
-#[path = "../../../crates/protocols/src/transport/media/tests/replay.rs"]
-#[expect(dead_code, reason = "one file for this program and for the test of hopcast-protocols")]
+#[path = "../../../crates/protocols/src/transport/media/tests/replay/mod.rs"]
 mod replay;
 mod str0m;
 
@@ -13,17 +12,14 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use hopcast_protocols::{time, transport};
+use replay::{Answer, Comparison, LINE, Rules};
 
-/// The line by which two target rates are the same, as a share of str0m's.
-const LINE: f64 = 0.05;
+const COLUMNS: &str = "# time_ns target_bps by_delay_bps control_bps acknowledged_bps probed_bps usage rtt_s";
 
 fn main() {
     let given: Vec<String> = env::args().skip(1).collect();
     let asked = |name: &str| given.iter().any(|argument| argument == name);
-    println!("Share of feedbacks with both rates within {} %, median and greatest difference.", LINE * 100.0);
-    println!("whole: target rates. delay: estimates by delay, from hopcast's acknowledged rate.");
-    println!("AIMD: the same from hopcast's acknowledged rate and detector. detector: the same verdict.\n");
-    println!("{:<8} {:>9}  {:<22} {:<22} {:<22} {:>8}", "scene", "feedbacks", "whole", "delay", "AIMD", "detector");
+    println!("Share of feedbacks with rates within {} %:", LINE * 100.0);
     for (name, text) in record::SCENES {
         let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/gcc").join(name);
         if asked("--record") {
@@ -33,28 +29,27 @@ fn main() {
         let events = replay::read(&log);
         let ours = replay::replay(&events);
         let theirs = str0m::replay(&events, &ours);
+        // What is compared is what is kept, as text.
+        let kept: String = theirs.iter().map(|answer| format!("{answer}\n")).collect();
         if asked("--keep") {
-            fs::write(file.with_extension("str0m"), str0m::write(&theirs)).expect("a folder to write to");
+            fs::write(file.with_extension("str0m"), format!("{COLUMNS}\n{kept}")).expect("a folder to write to");
         }
-        report(name, &ours, &theirs);
+        let theirs = Answer::read(&kept);
+        report(name, ours.len(), &replay::compare(&events, &ours, &theirs));
     }
 }
 
-fn report(name: &str, ours: &[replay::State], theirs: &[str0m::Answer]) {
-    let pairs = || ours.iter().zip(theirs);
-    let whole = differences(pairs().map(|(one, other)| (one.estimate, other.whole)));
-    let delay = differences(pairs().map(|(one, other)| (one.delay, other.delay)));
-    let aimd = differences(pairs().map(|(one, other)| (one.delay, other.aimd)));
-    let same = pairs().filter(|(one, other)| one.usage == other.usage).count();
-    let share = 100.0 * same as f64 / ours.len() as f64;
-    println!("{name:<8} {:>9}  {whole:<22} {delay:<22} {aimd:<22} {share:>6.1} %", ours.len());
-}
-
-fn differences(pairs: impl Iterator<Item = (f64, f64)>) -> String {
-    let mut all: Vec<f64> = pairs.map(|(one, other)| (one / other - 1.0).abs()).collect();
-    all.sort_by(f64::total_cmp);
-    let within = all.iter().filter(|difference| **difference <= LINE).count();
-    let share = 100.0 * within as f64 / all.len() as f64;
-    let (median, most) = (100.0 * all[all.len() / 2], 100.0 * all[all.len() - 1]);
-    format!("{share:.1} %, {median:.1} %, {most:.0} %")
+fn report(name: &str, feedbacks: usize, found: &Comparison) {
+    let line = |what: &str, share: f64| println!("  {what:<64} {share:5.1} %");
+    println!("{name}, {feedbacks} feedbacks");
+    line("target rates", found.targets);
+    line("verdict of the detector", found.detectors);
+    line("rate control, str0m's from hopcast's input", found.controls);
+    line("model with hopcast's rules, and hopcast", found.own);
+    line("model with str0m's rules, and str0m's rate control", found.theirs);
+    for ((rule, _), share) in Rules::without_one().iter().zip(found.without) {
+        line(&format!("  the same with hopcast's rule of {rule}"), share);
+    }
+    line("model with str0m's rules and input, and str0m's estimate by delay", found.whole);
+    line("the same, and str0m's target rate", found.target);
 }

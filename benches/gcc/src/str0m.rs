@@ -1,46 +1,28 @@
-//! str0m's GCC over a log: whole, and in parts that take hopcast's input.
+//! str0m's GCC over a log: whole, and its rate control from hopcast's input.
 
-use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use str0m::bwe::Bitrate;
-use str0m::bwe_::delay::DelayController;
 use str0m::bwe_::delay::rate_control::{RateControl, Signal};
 use str0m::bwe_::probe::{ProbeClusterConfig, ProbeEstimator, ProbeKind};
-use str0m::bwe_::{AckedPacket, BandwidthUsage, Bwe};
+use str0m::bwe_::{BandwidthUsage, Bwe};
 use str0m::rtp_::{DataSize, TwccClusterId, TwccPacketId, TwccSendRecord, TwccSeq};
 
-use crate::replay::{CONFIG, Event, State, TICK};
+use crate::replay::{Answer, CONFIG, Event, State, TICK};
 
 /// A packet of padding: 255 B and headers.
 const PADDING: u32 = 255 + 20 + 28;
 /// Of str0m's own delay controller.
 const LIMITS: (Bitrate, Bitrate) = (Bitrate::kbps(40), Bitrate::gbps(10));
 
-/// str0m after a feedback. Rates in b/s.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
-    pub(super) at: u64,
-    /// Its target rate.
-    pub(super) whole: f64,
-    /// Its estimate by delay, from hopcast's acknowledged rate.
-    pub(super) delay: f64,
-    /// Its rate control, from hopcast's acknowledged rate and detector.
-    pub(super) aimd: f64,
-    pub(super) acknowledged: Option<f64>,
-    /// 1 overuse, 0 normal, -1 underuse.
-    pub(super) usage: f64,
-}
-
 /// Replays a log; `ours` has hopcast's state after each feedback.
-pub(super) fn replay(events: &[Event], ours: &[State]) -> Vec<Answer> {
+pub(crate) fn replay(events: &[Event], ours: &[State]) -> Vec<Answer> {
     let start = Instant::now();
     let time = |nanos: u64| start + Duration::from_nanos(nanos);
     let first = Bitrate::bps(CONFIG.start_rate);
     let mut whole = Bwe::new(first);
     whole.set_bitrate(Bitrate::bps(CONFIG.min_rate), Bitrate::bps(CONFIG.max_rate));
-    let mut delay = DelayController::new(first);
-    let mut aimd = RateControl::new(first, LIMITS.0, LIMITS.1);
+    let mut control = RateControl::new(first, LIMITS.0, LIMITS.1);
     let mut probes = ProbeEstimator::new();
     let (mut sent, mut answers) = (Vec::new(), Vec::new());
     for event in events {
@@ -81,21 +63,18 @@ pub(super) fn replay(events: &[Event], ours: &[State]) -> Vec<Answer> {
                 let state = &ours[answers.len()];
                 let acknowledged = state.acknowledged.map(|rate| Bitrate::bps(rate as u64));
                 let probed = probes.update(records.iter()).last().map(|(_, rate)| rate);
-                let mut ordered: Vec<&TwccSendRecord> = records.iter().collect();
-                ordered.sort_by_key(|record| (record.remote_recv_time(), record.local_send_time(), record.seq()));
-                let arrived: Vec<AckedPacket> =
-                    ordered.into_iter().filter_map(|record| record.try_into().ok()).collect();
-                delay.update(&arrived, acknowledged, probed, now);
                 match (probed, acknowledged) {
-                    (Some(rate), _) => aimd.set_probe_result(rate, now),
-                    (None, Some(rate)) => aimd.update(signal(state.usage), rate, rtt.map(Duration::from_nanos), now),
+                    (Some(rate), _) => control.set_probe_result(rate, now),
+                    (None, Some(rate)) => control.update(signal(state.usage), rate, rtt.map(Duration::from_nanos), now),
                     (None, None) => (),
                 }
                 answers.push(Answer {
                     at: *at,
-                    whole: rate(whole.last_estimate()),
-                    delay: rate(delay.last_estimate()),
-                    aimd: aimd.estimated_bitrate().as_f64(),
+                    target: rate(whole.last_estimate()),
+                    by_delay: rate(whole.bwe.delay_controller.last_estimate()),
+                    probed: probed.map(|rate| rate.as_f64()),
+                    rtt: whole.bwe.delay_controller.smoothed_rtt.get().unwrap_or_default(),
+                    control: control.estimated_bitrate().as_f64(),
                     acknowledged: whole.bwe.acked_bitrate_estimator.current_estimate().map(|rate| rate.as_f64()),
                     usage: match whole.bwe.delay_controller.trendline_estimator.hypothesis() {
                         BandwidthUsage::Overuse => 1.0,
@@ -123,14 +102,4 @@ fn signal(usage: f64) -> Signal {
 
 fn rate(estimate: Option<Bitrate>) -> f64 {
     estimate.map_or(f64::NAN, |rate| rate.as_f64())
-}
-
-/// The answers as text: one feedback a line.
-pub(super) fn write(answers: &[Answer]) -> String {
-    let mut text = String::from("# time_ns target_bps delay_bps aimd_bps acknowledged_bps usage\n");
-    for Answer { at, whole, delay, aimd, acknowledged, usage } in answers {
-        let acknowledged = acknowledged.map_or("-".into(), |rate| format!("{rate:.0}"));
-        writeln!(text, "{at} {whole:.0} {delay:.0} {aimd:.0} {acknowledged} {usage:.0}").expect("memory");
-    }
-    text
 }

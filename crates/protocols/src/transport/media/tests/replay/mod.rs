@@ -8,21 +8,29 @@
 //! * `f TIME RTT FATE…`: a feedback came, with the round trip in nanoseconds or `-`. `@N` says that the next fate is that of packet N. A
 //!   fate is `x` for a loss, or the arrival in units of 250 µs since the arrival before it in the log.
 //!
-//! `benches/gcc` compiles this file as well, to write such logs and to compare.
+//! `benches/gcc` compiles these files as well. It writes the logs, and what str0m's GCC answers to them.
+
+mod answers;
+#[cfg(test)]
+mod kept;
+mod model;
+
+pub(crate) use answers::Answer;
+pub(crate) use model::{Input, Rules, rates};
 
 use crate::time::{Duration, Instant};
 use crate::transport::media::gcc::{Config, Gcc};
 use crate::transport::media::{Arrival, Ecn, Feedback, MediaCongestionControl, PacketResult, SentPacket};
 
 /// The unit of arrivals in transport-wide feedback, in nanoseconds.
-pub(super) const TICK: i64 = 250_000;
+pub(crate) const TICK: i64 = 250_000;
 
-/// The session of the logs: less than these rates no session of str0m has either.
-pub(super) const CONFIG: Config = Config { min_rate: 40_000, start_rate: 300_000, max_rate: 2_500_000 };
+/// The session of the logs. Its least rate is that of any session of str0m.
+pub(crate) const CONFIG: Config = Config { min_rate: 40_000, start_rate: 300_000, max_rate: 2_500_000 };
 
 /// What happened, at a time in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(crate) enum Event {
     Sent { at: u64, size: u32, probe: Option<u32> },
     Timer { at: u64 },
     Probe { at: u64, id: u32, rate: u64, packets: u32, bytes: u32 },
@@ -30,10 +38,10 @@ pub(super) enum Event {
 }
 
 /// The number of a packet, and when it arrived, in ticks of the receiver's clock; `None` where it counts as lost.
-pub(super) type Fate = (u64, Option<i64>);
+pub(crate) type Fate = (u64, Option<i64>);
 
 /// Reads a log.
-pub(super) fn read(text: &str) -> Vec<Event> {
+pub(crate) fn read(text: &str) -> Vec<Event> {
     let (mut at, mut arrival, mut events) = (0, 0, Vec::new());
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split(' ').collect();
@@ -73,18 +81,18 @@ fn read_fates(words: &[&str], arrival: &mut i64) -> Vec<Fate> {
 
 /// GCC after a feedback. Rates in b/s.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct State {
-    pub(super) at: u64,
-    pub(super) estimate: f64,
+pub(crate) struct State {
+    pub(crate) at: u64,
+    pub(crate) estimate: f64,
     /// What delay alone allows.
-    pub(super) delay: f64,
-    pub(super) acknowledged: Option<f64>,
+    pub(crate) delay: f64,
+    pub(crate) acknowledged: Option<f64>,
     /// 1 overuse, 0 normal, -1 underuse.
-    pub(super) usage: f64,
+    pub(crate) usage: f64,
 }
 
 /// GCC over a log: its state after each feedback. Probes have to be those of the log.
-pub(super) fn replay(events: &[Event]) -> Vec<State> {
+pub(crate) fn replay(events: &[Event]) -> Vec<State> {
     let mut gcc = Gcc::new(CONFIG);
     let (mut sent, mut states) = (Vec::new(), Vec::new());
     for event in events {
@@ -128,4 +136,56 @@ fn state(gcc: &Gcc, at: u64) -> State {
         _ => (),
     });
     state
+}
+
+/// The line by which two rates are the same.
+pub(crate) const LINE: f64 = 0.05;
+
+/// The share of pairs within [`LINE`] of the second one, in per cent.
+pub(crate) fn share(pairs: impl ExactSizeIterator<Item = (f64, f64)>) -> f64 {
+    let count = pairs.len();
+    let within = pairs.filter(|(one, other)| (one / other - 1.0).abs() <= LINE).count();
+    100.0 * within as f64 / count as f64
+}
+
+/// What is compared over one log, each a share of feedbacks in per cent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Comparison {
+    /// The target rates.
+    pub(crate) targets: f64,
+    /// The verdicts of the detectors.
+    pub(crate) detectors: f64,
+    /// The rate controls, str0m's with hopcast's acknowledged rate and detector.
+    pub(crate) controls: f64,
+    /// The model with hopcast's rules, and hopcast's estimate by delay.
+    pub(crate) own: f64,
+    /// The model with str0m's rules, and str0m's rate control.
+    pub(crate) theirs: f64,
+    /// The same with one of hopcast's rules, in the order of [`Rules::without_one`].
+    pub(crate) without: [f64; 6],
+    /// The model with str0m's rules and input, and str0m's estimate by delay.
+    pub(crate) whole: f64,
+    /// The same, and str0m's target rate.
+    pub(crate) target: f64,
+}
+
+/// Compares hopcast and str0m over a log.
+pub(crate) fn compare(events: &[Event], ours: &[State], theirs: &[Answer]) -> Comparison {
+    assert_eq!(ours.len(), theirs.len(), "an answer to each feedback");
+    let pairs = || ours.iter().zip(theirs);
+    assert!(pairs().all(|(one, other)| one.at == other.at), "answers are those to this log");
+    let same = pairs().filter(|(one, other)| one.usage == other.usage).count();
+    let model = |rules, input| rates(events, ours, theirs, rules, input);
+    let to_control = |rates: Vec<f64>| share(rates.iter().copied().zip(theirs.iter().map(|one| one.control)));
+    let whole = model(Rules::STR0M, Input::Str0m);
+    Comparison {
+        targets: share(pairs().map(|(one, other)| (one.estimate, other.target))),
+        detectors: 100.0 * same as f64 / ours.len() as f64,
+        controls: share(pairs().map(|(one, other)| (one.delay, other.control))),
+        own: share(model(Rules::default(), Input::Hopcast).iter().copied().zip(ours.iter().map(|one| one.delay))),
+        theirs: to_control(model(Rules::STR0M, Input::Hopcast)),
+        without: Rules::without_one().map(|(_, rules)| to_control(model(rules, Input::Hopcast))),
+        whole: share(whole.iter().copied().zip(theirs.iter().map(|one| one.by_delay))),
+        target: share(whole.iter().copied().zip(theirs.iter().map(|one| one.target))),
+    }
 }
