@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -95,7 +96,8 @@ def main() -> None:
     prepare()
     options = [f"--{name}" for name in ("record", "keep") if getattr(given, name)]
     command = ["cargo", "run", "--quiet", "--locked", "--manifest-path", str(HERE / "Cargo.toml"), "--", *options]
-    sys.exit(subprocess.run(command, check=False).returncode)
+    environment = {"CARGO_TARGET_DIR": str(BUILD / "target"), **os.environ}
+    sys.exit(subprocess.run(command, check=False, env=environment).returncode)
 
 
 if __name__ == "__main__":
