@@ -36,7 +36,7 @@ PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
 # Tests of live commands wait for most of their time, and several can do that at once.
 export RUST_TEST_THREADS ?= $(shell $(PYTHON) -c 'import os; print(2 + 2 * os.cpu_count())')
 
-.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs site bench bench-peers bench-kernel bench-probe bench-stream bench-viewer page fuzz chaos clean
+.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs site bench bench-peers bench-gcc bench-kernel bench-probe bench-stream bench-viewer page fuzz chaos clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -117,6 +117,9 @@ bench-peers: $(BUILT) ## run the same scenarios in hopcast, ns-2 and ns-3, side 
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --locked
 	$(BIN)/python benches/peers/run.py
 
+bench-gcc: ## replay the same feedback in hopcast's GCC and in str0m's
+	python3 benches/gcc/compare.py
+
 bench-kernel: ## measure the goodput of hopcast's TCP beside the Linux kernel's, as root
 	cargo bench -p kernel-peer --locked
 
@@ -150,7 +153,7 @@ chaos: $(BUILT) ## try every command under faults drawn from a seed, as root, an
 
 clean: ## remove what was built, installed or written
 	cargo clean
-	rm -rf $(VENV) $(OUT) dist benches/peers/build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OUT) dist benches/gcc/build benches/peers/build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(INSTALLED): requirements.lock

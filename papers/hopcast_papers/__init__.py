@@ -11,14 +11,24 @@
 * `modern_radios` (N): findings of papers H and P on radios of today;
 * `media_radios` (N): congestion controls of media in the scenes of papers M and W;
 * `media_suite` (V): the test cases of RFC 8867 and RFC 8869 for congestion control of media;
-* `fair_queues` (Q): queues of an access point, compared with what was published for Linux.
+* `fair_queues` (Q): queues of an access point, compared with what was published for Linux;
+* `media_queues` (Q): congestion controls of media behind these queues.
 """
 
 from __future__ import annotations
 
 from hopcast.lab.experiment import Experiment
 from hopcast.lab.installed import Collection
-from hopcast_papers import adtfrc, adtfrc_live, fair_queues, media_radios, media_suite, modern_radios, wireless_house
+from hopcast_papers import (
+    adtfrc,
+    adtfrc_live,
+    fair_queues,
+    media_queues,
+    media_radios,
+    media_suite,
+    modern_radios,
+    wireless_house,
+)
 from hopcast_papers.aodv_testbed import hop, live, routes
 from hopcast_papers.h2o import cards, cloud, distance, exposed, streams, turbo, unfairness, waits, yardstick
 from hopcast_papers.measured_networks import orbit_frames, tfa_chain, tfa_links
@@ -54,6 +64,7 @@ MODULES = (
     media_radios,
     media_suite,
     fair_queues,
+    media_queues,
 )
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment

@@ -228,7 +228,7 @@ def test_experiments_are_found_by_id_letter_and_all() -> None:
     assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
     assert [experiment.id for experiment in find("P")] == ["P1", "P2", "P3", "P4", "P5", "P6", "P7"]
     assert [experiment.id for experiment in find("R")] == ["R1", "R2", "R3"]
-    assert [experiment.id for experiment in find("Q")] == ["Q1", "Q2", "Q3"]
+    assert [experiment.id for experiment in find("Q")] == ["Q1", "Q2", "Q3", "Q4"]
     assert find("X") == []
 
 
@@ -328,6 +328,7 @@ def of_a_cell(case: Case, draw: random.Random, lossless: bool) -> dict[str, Any]
     keys = [key for key, _, _ in case.scenario.explain() if key.startswith("flows.") and key.endswith(end)]
     names = [key.removeprefix("flows.").removesuffix(end).strip('"') for key in keys]
     flow = {"received_packets": 10_000, "loss_ratio": 0.0 if lossless else 0.01, "delay_p99_s": 9e-3}
+    flow |= {"delay_p95_s": 8e-3, "hiccups": 0 if lossless else 3}
     flow |= {"played_s": 30.0, "hiccup_time_s": 0.0 if lossless else 2.0}
     flows = [{"name": name, **flow, "goodput_bps": 8e6 * draw.uniform(0.9, 1.1)} for name in names]
     nodes = [{"name": name, "block_ack_sent": 400, "ack_sent": draw.randrange(9)} for name in names]

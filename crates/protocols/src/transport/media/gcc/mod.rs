@@ -305,6 +305,12 @@ impl MediaCongestionControl for Gcc {
         }
         show("trend", self.delay.trendline().modified());
         show("trend_threshold", self.delay.trendline().threshold());
+        let usage = match self.delay.usage() {
+            Usage::Over => 1.0,
+            Usage::Normal => 0.0,
+            Usage::Under => -1.0,
+        };
+        show("usage", usage);
         show("loss_share", self.loss.loss());
         show("inherent_loss_share", self.loss.inherent());
         show("application_limited", f64::from(u8::from(self.alr.since().is_some())));

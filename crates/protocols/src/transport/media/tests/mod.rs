@@ -6,3 +6,4 @@ mod bottleneck;
 mod flow;
 mod gcc;
 pub(super) mod reno;
+mod replay;
