@@ -55,7 +55,7 @@ def test_study_takes_several_names_and_runs_each_experiment_once(hopcast: Hopcas
     rows = json.loads(done.stdout)["rows"]
     assert done.returncode == 0
     ids = list(dict.fromkeys(row["experiment"] for row in rows))
-    assert ids == ["Q1", "Q2", "Q3"]
+    assert ids == ["Q1", "Q2", "Q3", "Q4"]
     alone = json.loads(hopcast("study", "Q1", "--json").stdout)["rows"]
     assert [row for row in rows if row["experiment"] == "Q1"] == alone
 
