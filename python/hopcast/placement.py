@@ -10,7 +10,7 @@ print(f"{placement.saved:.1%} of the storage of full copies is saved")
 print(placement.displays(0, hop_time=0.75)[0])  # what the viewer at device 0 sees of clip 0
 ```
 
-Devices and clips have numbers from 0.
+Devices and clips have numbers from 0. `cloud.placement` in a scenario uses the same policies.
 """
 
 from __future__ import annotations

@@ -189,7 +189,8 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
     links[CHOSEN] = _link(CHOSEN, amount, {"admission": "statistical", "stalls_per_hour": STALLS_PER_HOUR})
     links[STRICT] = _link(STRICT, amount, {"admission": "statistical"})
     links[MEAN] = _link(MEAN, amount, {"admission": "mean"})
-    return found | {name: Case(scenario, _seeds(amount)) for name, scenario in links.items()}
+    found |= {name: Case(scenario, _seeds(amount)) for name, scenario in links.items()}
+    return {**found, **placement.cases(amount)}
 
 
 def _streams(document: Document) -> list[dict[str, Any]]:
@@ -233,7 +234,7 @@ def _apart(predicted: float, stalled: float, count: int) -> float:
 
 
 def _rows(measured: Measured) -> list[Row]:
-    return [*_capacity_rows(measured), *_link_rows(measured), *placement.rows()]
+    return [*_capacity_rows(measured), *_link_rows(measured), *placement.rows(), *placement.contended_rows(measured)]
 
 
 def _capacity_rows(measured: Measured) -> list[Row]:
@@ -304,7 +305,7 @@ def _notes(table: Table) -> list[str]:
         + f". By airtime {', '.join(str(fitting(hops)) for hops in HOPS)} fit.",
         f"b: the closed form buffers {closed_form_prefetch(STALLS_PER_HOUR):.1f} s for {STALLS_PER_HOUR:g} stalls per hour, and "
         f"{closed_form_prefetch(0.1):.1f} s for 0.1.",
-        "f: under the assumptions of the 2004 paper, without contention. A string that needs N − H copies saves little of a short clip: "
+        "f: under the assumptions of the 2004 paper first, then where displays contend for the air of 802.11a. A string that needs N − H copies saves little of a short clip: "
         f"{table[placement.SHORT_ON_STRING.name, 'storage saved'].measured:.0f} % of 2 min.",
         "Scenes a, b and f only. The load sweep, obstacles with shorter routes, caches, mobility, cross traffic and real hosts are not "
         "built; neither are the baselines TCP per hop, adaptive bit rate, EDCA with admission, and the oracle. In the quick form a case has less "
