@@ -5,6 +5,7 @@ from typing import Final, Self, final
 
 __all__ = [
     "ArrowTable",
+    "Placement",
     "RunResult",
     "Scenario",
     "Stream",
@@ -22,6 +23,7 @@ __all__ = [
     "live",
     "log_distance_gains",
     "path_fading",
+    "place_blocks",
     "results_schema",
     "run",
     "split_address",
@@ -130,6 +132,23 @@ def path_fading(
 def gilbert_elliott_states(
     good_mean: float, bad_mean: float, seed: int, node: int, seconds: float
 ) -> list[tuple[float, bool]]: ...
+
+@final
+class Placement:
+    def holders(self, clip: int) -> list[list[int]]: ...
+    def stored(self) -> list[int]: ...
+    def saved(self) -> float: ...
+    def displays(self, clip: int, hop_time: float) -> list[tuple[float, int, float] | None]: ...
+
+def place_blocks(
+    devices: int,
+    links: Sequence[tuple[int, int]],
+    clips: Sequence[tuple[int, int, float, float]],
+    policy: str,
+    copies: int,
+    hop_time: float,
+    seed: int,
+) -> Placement: ...
 
 @final
 class StreamSender:

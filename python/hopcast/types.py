@@ -18,6 +18,7 @@ class Clip(TypedDict, total=False):
     """A clip, or with `count` a group of clips, of constant rate."""
 
     at: Sequence[str]
+    block: Quantity
     count: int
     length: Quantity
     name: str
@@ -45,12 +46,15 @@ class Cloud(TypedDict, total=False):
     admission: Literal["all", "hops", "mean", "airtime", "statistical"]
     catch_up: float
     clips: Sequence[Clip]
+    copies: int
     devices: Sequence[str]
     estimator: Literal["gaussian", "bootstrap", "quantile"]
     half_life: Quantity
+    hop_time: Quantity
     max_airtime: float
     measurement_interval: Quantity
     nominal_rate: Quantity
+    placement: Literal["given", "full", "uniform", "proportional", "square-root", "near", "anywhere"]
     prefetch: Quantity
     requests: Sequence[Requests]
     sensing_hops: int

@@ -35,11 +35,14 @@ CLOUD = (
     'cloud={ clips = [{ name = "film", rate = "1 Mb/s", length = "9 s", at = ["n"] }], '
     'requests = [{ from = "n", clip = "film", start = "1 s" }] }'
 )
+PLACED = CLOUD.replace(', at = ["n"]', "")
 WHOLE = {
     "radio.obstacles.walls.0": "radio.obstacles.walls=[{ from = [0, 0], to = [1, 1], attenuation = 3 }]",
     "radio.obstacles.buildings.0": "radio.obstacles.buildings=[{ x = 0, y = 0, width = 1, height = 1, attenuation = 3 }]",
     "radio.obstacles.blockage": "radio.obstacles.blockage={ interval = 9, duration = 1, attenuation = [3, 5] }",
     "cloud": CLOUD,
+    "cloud.copies": PLACED.replace("clips", 'placement = "uniform", copies = 2, clips', 1),
+    "cloud.hop_time": PLACED.replace("clips", 'placement = "near", hop_time = "1 s", clips', 1),
     "cloud.clips.film": CLOUD,
     "cloud.requests.0": CLOUD,
     "radio.obstacles.drift": "radio.obstacles.drift={ deviation = 3, decorrelation_time = 9 }",

@@ -338,16 +338,19 @@ def of_a_cell(case: Case, draw: random.Random, lossless: bool) -> dict[str, Any]
 
 def made_up_cloud(draw: random.Random) -> dict[str, Any]:
     """What H12 reads of a streaming cloud."""
-    streams = [
+    streams: list[dict[str, Any]] = [
         {
             "start_up_s": draw.uniform(1.0, 5.0),
             "hiccups": draw.randrange(3),
             "predicted_stall": draw.uniform(0.0, 1.0),
             "prefetch_s": draw.uniform(1.0, 8.0),
+            "outcome": draw.choice(["completed", "playing", "not-found"]),
+            "stalled_s": draw.uniform(0.0, 9.0),
         }
         for _ in range(4)
     ]
-    return {"streams": streams, "totals": {"admitted": 4, "hiccups": sum(stream["hiccups"] for stream in streams)}}
+    hiccups = sum(stream["hiccups"] for stream in streams)
+    return {"streams": streams, "totals": {"admitted": 4, "hiccups": hiccups, "saved_storage": 0.9}}
 
 
 def of_media(case: Case, draw: random.Random) -> dict[str, Any]:

@@ -67,6 +67,8 @@ pub enum Purpose {
     Cloud = 32,
     /// When users of a streaming cloud ask, and for which clip; for: entry of the scenario, device.
     CloudRequest = 33,
+    /// Which devices of a streaming cloud store copies; one stream a run.
+    CloudPlacement = 34,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

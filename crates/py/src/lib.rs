@@ -7,6 +7,7 @@ mod extensions;
 mod live;
 mod meter;
 mod models;
+mod placement;
 mod result;
 mod run;
 mod scenario;
@@ -29,6 +30,8 @@ mod _core {
         frame_error_rates, frame_fading, gilbert_elliott_states, link_shadowing, log_distance_gains, path_fading,
         two_ray_interference_gains,
     };
+    #[pymodule_export]
+    use super::placement::{PyPlacement, place_blocks};
     #[pymodule_export]
     use super::result::{ArrowTable, PyRunResult};
     #[pymodule_export]

@@ -100,6 +100,11 @@ impl Network {
         Some(network)
     }
 
+    /// The nodes that `node` reaches over one hop at the start of the run.
+    pub(crate) fn neighbours(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        self.hops[node.0 as usize].iter().map(|hop| hop.node)
+    }
+
     /// From where to where flows of nodes with static routing have no path.
     fn unreachable(&self, scenario: &Scenario) -> Vec<(u32, u32)> {
         let groups: Vec<&Group> = groups(scenario).collect();

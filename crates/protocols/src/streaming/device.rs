@@ -4,6 +4,9 @@
 //! adds what it knows of its link. Devices that have the clip ANSWER along the way back. The display reserves the path with the
 //! fewest hops, of equal ones that with the fastest slowest link, and after a refusal up to two others. Then the media come along the
 //! path, and the display begins once its buffer is full.
+//!
+//! A clip may be stored in blocks ([`super::placement`]), each of which has a number as clips have. A display fetches them in their
+//! order, up to three at a time, each from the nearest device that stores it, and shows a block once all of it has come.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
@@ -17,7 +20,7 @@ use super::delivery::{EXPANSION, Feedback, Layout, PACKET, Receiver, Sender};
 use super::prefetch;
 use super::profile::{self, Horizon, LinkTotals, Profile};
 use super::reservation::{self, Knowledge, MAX_HOPS, Plan, Reservations, Rules};
-use crate::application::PlayerReport;
+use crate::application::{Player, PlayerConfig, PlayerReport};
 use crate::random::{Purpose, Stream};
 use crate::time::{Duration, Instant};
 
@@ -62,6 +65,8 @@ const SILENCE: Duration = Duration::from_secs(15);
 const REROUTES: u32 = 3;
 /// Bytes of UDP payload in a measuring packet: those of a packet of media, so that both tell the same rate.
 const MEASURING_PACKET: u32 = MEDIA_HEADER_LEN as u32 + PACKET;
+/// Blocks of a clip that a display fetches at a time: the next ones are looked for while one comes.
+const BLOCKS_AT_ONCE: usize = 3;
 /// Most neighbours of a device: as many as a hello can name.
 const MAX_NEIGHBOURS: usize = hopcast_wire::cloud::MAX_LIST;
 /// Most probes that are known.
@@ -87,6 +92,15 @@ pub struct Datagram {
     pub octets: Arc<[u8]>,
     /// Bytes of the whole datagram, media and padding included.
     pub length: u32,
+}
+
+/// How a clip is stored in blocks of equal length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// Number of the first block among clips and blocks; those of the others follow.
+    pub first: u32,
+    /// Number of blocks.
+    pub count: u32,
 }
 
 /// How a request has ended, or stands.
@@ -115,11 +129,11 @@ pub struct Viewing {
     pub asked: Instant,
     /// How it stands.
     pub outcome: Outcome,
-    /// The device that sends it; the display itself if it stores the clip.
+    /// The device that sends it; the display itself if it stores the clip. Of blocks, the device that sent the last one that came.
     pub from: Option<Ipv4Addr>,
-    /// Links of the last path that was reserved.
+    /// Links of the last path that was reserved; of blocks the most.
     pub hops: u32,
-    /// Media that the display buffers.
+    /// Media that the display buffers; of blocks at least the first one.
     pub prefetch: Duration,
     /// Probability of a stall as the profiles told it, if they could.
     pub risk: Option<f64>,
@@ -161,6 +175,8 @@ pub struct Device {
     viewings: Vec<Request>,
     /// Requests that have not ended.
     active: BTreeSet<u32>,
+    /// Requests of which a block has come, or will not.
+    gathering: BTreeSet<u32>,
     /// Probes that were passed on, and until when that is remembered.
     passed_on: BTreeMap<(StreamId, u8), Instant>,
     /// Messages to all that wait for their jitter.
@@ -220,6 +236,27 @@ struct Request {
     attempt: u8,
     step: Step,
     receiver: Option<Receiver>,
+    /// The request that it fetches a block for.
+    block_of: Option<u32>,
+    /// What has come of a clip in blocks, until it ends.
+    show: Option<Box<Show>>,
+}
+
+/// The display of a clip in blocks.
+#[derive(Debug)]
+struct Show {
+    blocks: Blocks,
+    /// Playing time of a block.
+    time: Duration,
+    player: Player,
+    /// By block: whether it is here.
+    here: Vec<bool>,
+    /// Blocks that are here with all before them.
+    next: usize,
+    /// The first block that was not looked at yet.
+    ahead: usize,
+    /// Blocks that are being fetched, and the requests that do.
+    fetched: Vec<(usize, u32)>,
 }
 
 #[derive(Debug)]
@@ -241,6 +278,8 @@ enum Step {
         heard: Instant,
         shown: Option<Instant>,
     },
+    /// Fetching and showing blocks.
+    Gathering,
     Ended,
 }
 
@@ -262,6 +301,7 @@ impl Device {
             senders: BTreeMap::new(),
             viewings: Vec::new(),
             active: BTreeSet::new(),
+            gathering: BTreeSet::new(),
             passed_on: BTreeMap::new(),
             delayed: VecDeque::new(),
             next_hello,
@@ -276,6 +316,39 @@ impl Device {
 
     /// The user asks for a clip.
     pub fn handle_request(&mut self, wish: Wish, now: Instant) {
+        let number = self.add(wish, None, now);
+        if self.clips.contains(&wish.clip) {
+            // What is stored here is shown at once, and does not stall.
+            let shown = now + length(&wish);
+            let request = &mut self.viewings[number as usize];
+            request.viewing.from = Some(self.me);
+            request.viewing.outcome = Outcome::Playing;
+            request.step = Step::Playing { heard: now, shown: Some(shown) };
+        } else {
+            self.search(number, 1, now);
+        }
+    }
+
+    /// The user asks for a clip that is stored in blocks. A block that no device has ends the display.
+    pub fn handle_request_in_blocks(&mut self, wish: Wish, blocks: Blocks, now: Instant) {
+        let number = self.add(wish, None, now);
+        let time = length(&wish) / u64::from(blocks.count.max(1));
+        let buffer = self.config.prefetch.unwrap_or(prefetch::LEAST).min(length(&wish));
+        let here: Vec<bool> = (0..blocks.count).map(|block| self.clips.contains(&(blocks.first + block))).collect();
+        let request = &mut self.viewings[number as usize];
+        request.viewing.prefetch = buffer.max(time);
+        request.step = Step::Gathering;
+        if here.iter().all(|&is_here| is_here) {
+            request.viewing.from = Some(self.me);
+        }
+        let player = Player::new(PlayerConfig { start_up: buffer, resume: buffer }, now);
+        request.show = Some(Box::new(Show { blocks, time, player, here, next: 0, ahead: 0, fetched: Vec::new() }));
+        self.gathering.insert(number);
+        self.settle(now);
+    }
+
+    /// Adds a request, which fetches a block of another one or stands by itself.
+    fn add(&mut self, wish: Wish, block_of: Option<u32>, now: Instant) -> u32 {
         let number = self.viewings.len() as u32;
         let viewing = Viewing {
             wish,
@@ -289,19 +362,10 @@ impl Device {
             reroutes: 0,
             report: PlayerReport::default(),
         };
-        let mut request = Request { viewing, attempt: 0, step: Step::Ended, receiver: None };
+        let request = Request { viewing, attempt: 0, step: Step::Ended, receiver: None, block_of, show: None };
+        self.viewings.push(request);
         self.active.insert(number);
-        if self.clips.contains(&wish.clip) {
-            // What is stored here is shown at once, and does not stall.
-            let shown = now + length(&wish);
-            request.viewing.from = Some(self.me);
-            request.viewing.outcome = Outcome::Playing;
-            request.step = Step::Playing { heard: now, shown: Some(shown) };
-            self.viewings.push(request);
-        } else {
-            self.viewings.push(request);
-            self.search(number, 1, now);
-        }
+        number
     }
 
     /// The user has seen enough of what was asked for as the `number`-th, from 0.
@@ -422,10 +486,15 @@ impl Device {
 
     /// All requests of this device's user, as they stand at `now`.
     pub fn viewings(&self, now: Instant) -> impl Iterator<Item = Viewing> + '_ {
-        self.viewings.iter().map(move |request| request.at(now))
+        self.viewings.iter().filter(|request| request.block_of.is_none()).map(move |request| request.at(now))
     }
 
-    /// The request with this number, counted from 0, as it stands at `now`.
+    /// The numbers of clips and blocks that are stored here.
+    pub fn clips(&self) -> impl Iterator<Item = u32> + '_ {
+        self.clips.iter().copied()
+    }
+
+    /// The stream with this number, counted from 0, as it stands at `now`: a request, or what fetches a block for one.
     pub fn viewing(&self, number: u32, now: Instant) -> Option<Viewing> {
         self.viewings.get(number as usize).map(|request| request.at(now))
     }
@@ -484,7 +553,10 @@ impl Device {
             *heard = now;
             receiver.handle_packet(sequence, now);
             if receiver.is_complete() {
-                self.reservations.handle_end(stream);
+                match request.block_of {
+                    Some(_) => self.end(stream.number, Outcome::Completed, now),
+                    None => self.reservations.handle_end(stream),
+                }
             }
         }
     }
@@ -623,14 +695,75 @@ impl Device {
                     }
                 }
             }
+            Step::Gathering => {
+                let Some(show) = &mut request.show else { return };
+                if show.player.poll_timeout().is_some_and(|due| due <= now) {
+                    show.player.handle_timeout(now);
+                }
+                if show.player.is_finished() {
+                    self.end(number, Outcome::Completed, now);
+                }
+            }
             Step::Searching { .. } | Step::Reserving { .. } | Step::Playing { .. } | Step::Ended => {}
+        }
+    }
+
+    /// Shows what has come of a clip in blocks, and fetches the next ones.
+    fn gather(&mut self, number: u32, now: Instant) {
+        let request = &mut self.viewings[number as usize];
+        let (Step::Gathering, Some(mut show)) = (&request.step, request.show.take()) else { return };
+        let wish = request.viewing.wish;
+        let mut failed = None;
+        for (place, fetching) in core::mem::take(&mut show.fetched) {
+            let block = self.viewings[fetching as usize].viewing;
+            let whole = &mut self.viewings[number as usize].viewing;
+            match block.outcome {
+                Outcome::Pending | Outcome::Playing => {
+                    show.fetched.push((place, fetching));
+                    continue;
+                }
+                Outcome::Completed => {
+                    show.here[place] = true;
+                    (whole.from, whole.hops) = (block.from, whole.hops.max(block.hops));
+                }
+                outcome => failed = Some(outcome),
+            }
+            whole.refusals += block.refusals;
+            whole.reroutes += block.reroutes;
+        }
+        while show.here.get(show.next).is_some_and(|&is_here| is_here) {
+            show.next += 1;
+        }
+        if show.next > 0 {
+            self.viewings[number as usize].viewing.outcome = Outcome::Playing;
+            show.player.handle_media(show.time * show.next as u64, now);
+        }
+        if show.next == show.here.len() {
+            show.player.handle_end(now);
+        }
+        while failed.is_none() && show.fetched.len() < BLOCKS_AT_ONCE && show.ahead < show.here.len() {
+            let place = show.ahead;
+            show.ahead += 1;
+            if !show.here[place] {
+                let clip = show.blocks.first + place as u32;
+                let block = self.add(Wish { clip, length: millis(show.time), ..wish }, Some(number), now);
+                show.fetched.push((place, block));
+                self.search(block, 1, now);
+            }
+        }
+        self.viewings[number as usize].show = Some(show);
+        if let Some(outcome) = failed {
+            self.end(number, outcome, now);
         }
     }
 
     /// Tries the first of these paths.
     fn reserve(&mut self, number: u32, mut paths: VecDeque<Vec<ProbedHop>>, now: Instant) {
         let Some(path) = paths.pop_front() else { return };
-        let prefetch = self.config.prefetch.unwrap_or_else(|| {
+        let request = &self.viewings[number as usize];
+        // A block is shown once all of it has come.
+        let whole = request.block_of.map(|_| length(&request.viewing.wish));
+        let prefetch = whole.or(self.config.prefetch).unwrap_or_else(|| {
             let most = path.iter().map(|hop| hop.prefetch).max().unwrap_or_default();
             // A tenth more: the profiles change until they are asked again.
             let most = Duration::from_millis(u64::from(most) * 11 / 10);
@@ -668,6 +801,16 @@ impl Device {
 
     /// Acts on what the reservations report, and sends the media that are due.
     fn settle(&mut self, now: Instant) {
+        self.settle_reservations(now);
+        while let Some(number) = self.gathering.pop_first() {
+            self.gather(number, now);
+            self.settle_reservations(now);
+        }
+        self.drop_orphans();
+        self.send_media(now);
+    }
+
+    fn settle_reservations(&mut self, now: Instant) {
         while let Some(output) = self.reservations.poll_output() {
             match output {
                 reservation::Output::Send { to, message } => self.send(Some(to), &message),
@@ -688,8 +831,6 @@ impl Device {
                 }
             }
         }
-        self.drop_orphans();
-        self.send_media(now);
     }
 
     /// Stops what is no longer booked.
@@ -738,8 +879,8 @@ impl Device {
 
     fn handle_refused(&mut self, stream: StreamId, reason: Refusal, fits: u32, now: Instant) {
         let number = stream.number;
-        let is_adaptive = self.config.prefetch.is_none();
         let Some(request) = self.viewings.get_mut(number as usize) else { return };
+        let is_adaptive = self.config.prefetch.is_none() && request.block_of.is_none();
         let Step::Reserving { path, has_waited_longer, others } = &mut request.step else { return };
         let (path, others) = (core::mem::take(path), core::mem::take(others));
         let longer = Duration::from_millis(u64::from(fits) * 11 / 10).min(prefetch::MOST);
@@ -781,8 +922,16 @@ impl Device {
         }
         request.viewing.outcome = outcome;
         request.step = Step::Ended;
+        let show = request.show.take();
+        if let Some(show) = &show {
+            request.viewing.report = show.player.report(now);
+        }
+        self.gathering.extend(request.block_of);
         self.active.remove(&number);
         self.reservations.handle_end(stream);
+        for (_, block) in show.into_iter().flat_map(|show| show.fetched) {
+            self.end(block, Outcome::Broken, now);
+        }
     }
 
     /// Sends two packets to the next neighbour in turn, unless others were sent to it since the last measurement.
@@ -819,6 +968,9 @@ impl Device {
 
 impl Request {
     fn at(&self, now: Instant) -> Viewing {
+        if let Some(show) = &self.show {
+            return Viewing { report: show.player.report(now), ..self.viewing };
+        }
         let report = match (&self.receiver, &self.step) {
             (Some(receiver), step) if !matches!(step, Step::Ended) => receiver.report(now),
             (None, &Step::Playing { shown: Some(_), .. }) => local_report(&self.viewing, now),
@@ -836,6 +988,7 @@ impl Request {
                 let silence = (!receiver.is_complete()).then_some(*heard + SILENCE);
                 receiver.poll_timeout().into_iter().chain(silence).min()
             }
+            Step::Gathering => self.show.as_ref()?.player.poll_timeout(),
             Step::Reserving { .. } | Step::Ended => None,
         }
     }

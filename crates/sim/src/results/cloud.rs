@@ -1,6 +1,7 @@
 //! What became of the requests in a streaming cloud.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
 use arrow_array::RecordBatch;
 use hopcast_protocols::streaming::device::{Counters, Device, Outcome, Viewing};
@@ -16,6 +17,7 @@ use crate::address::node_of;
 use crate::id::NodeId;
 use crate::run::Simulation;
 use crate::scenario::model::{Cloud, Scenario};
+use crate::traffic::{in_blocks, numbers};
 
 /// A streaming cloud.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
@@ -33,7 +35,8 @@ pub struct StreamRecord {
     pub display: String,
     /// Clip that the user asked for.
     pub clip: String,
-    /// Device that sent the clip; the display itself if it stores the clip; `null` if none did.
+    /// Device that sent the clip; the display itself if it stores the clip; of a clip in blocks, the one that sent the last block; `null`
+    /// if none did.
     pub source: Option<String>,
     /// Time of the request.
     pub asked_s: f64,
@@ -41,10 +44,10 @@ pub struct StreamRecord {
     pub outcome: OutcomeName,
     /// Why the last path was refused; `null` if `outcome` is not `refused`.
     pub reason: Option<Reason>,
-    /// Links of the path; 0 at a device that stores the clip.
+    /// Links of the path, of a clip in blocks the most; 0 at a device that stores the clip.
     #[schemars(extend("x-unit" = "links"))]
     pub hops: u32,
-    /// Media that the display buffers.
+    /// Media that the display buffers; of a clip in blocks at least one block.
     pub prefetch_s: f64,
     /// Probability of a stall that the profiles on the path told at admission; `null` if one could not tell.
     #[schemars(extend("x-unit" = "probability"))]
@@ -168,6 +171,12 @@ pub struct CloudTotals {
     /// Bookings at the end of the run that belong to no stream under way. After 15 s without refreshment they end.
     #[schemars(extend("x-unit" = "bookings", "x-counted" = "at each node of a path"))]
     pub orphaned_bookings: u64,
+    /// Bytes of clips that the devices store, all copies together.
+    #[schemars(extend("x-counted" = "at all devices"))]
+    pub stored_bytes: u64,
+    /// Share of the storage that is saved, compared with a copy of each clip at each device.
+    #[schemars(extend("x-unit" = "1", "x-divisor" = "bytes of all clips, times devices"))]
+    pub saved_storage: f64,
 }
 
 /// The cloud of a run at its end, if the scenario has one.
@@ -180,7 +189,9 @@ pub(super) fn record(scenario: &Scenario, simulation: &Simulation) -> Option<Clo
     let viewings: Vec<(NodeId, Viewing)> =
         devices.iter().flat_map(|&(node, device)| device.viewings(now).map(move |viewing| (node, viewing))).collect();
     let streams = viewings.iter().map(|(node, viewing)| stream(cloud, *node, viewing, name)).collect();
-    Some(CloudRecord { streams, totals: totals(&devices, &viewings, now) })
+    let mut totals = totals(&devices, &viewings, now);
+    (totals.stored_bytes, totals.saved_storage) = storage(cloud, &devices);
+    Some(CloudRecord { streams, totals })
 }
 
 /// A row for each request in a streaming cloud, with the fields of [`StreamRecord`].
@@ -321,19 +332,33 @@ fn totals(devices: &[(NodeId, &Device)], viewings: &[(NodeId, Viewing)], now: In
     totals
 }
 
+/// Bytes that all devices store, and the share that is saved compared with full copies.
+fn storage(cloud: &Cloud, devices: &[(NodeId, &Device)]) -> (u64, f64) {
+    let sizes: BTreeMap<u32, u64> = cloud
+        .clips
+        .iter()
+        .zip(0..)
+        .flat_map(|(clip, number)| numbers(clip, number).map(|number| (number, in_blocks(clip).block_size)))
+        .collect();
+    let all = devices.iter().flat_map(|(_, device)| device.clips());
+    let stored: u64 = all.filter_map(|number| sizes.get(&number)).sum();
+    let full = sizes.values().sum::<u64>() as f64 * devices.len() as f64;
+    (stored, if full > 0.0 { 1.0 - stored as f64 / full } else { 0.0 })
+}
+
 /// Bookings whose stream is not under way.
 fn orphans(devices: &[(NodeId, &Device)], now: Instant) -> u64 {
     let is_live = |viewing: &Viewing| matches!(viewing.outcome, Outcome::Playing | Outcome::Pending);
-    let live: BTreeSet<StreamId> = devices
-        .iter()
-        .flat_map(|&(node, device)| {
-            let display = crate::address::ip_address(node);
-            let numbered = device.viewings(now).zip(0..);
-            numbered.filter(|(viewing, _)| is_live(viewing)).map(move |(_, number)| StreamId { display, number })
-        })
-        .collect();
+    let displays: BTreeMap<Ipv4Addr, &Device> =
+        devices.iter().map(|&(node, device)| (crate::address::ip_address(node), device)).collect();
+    let is_under_way = |stream: &StreamId| {
+        displays
+            .get(&stream.display)
+            .and_then(|device| device.viewing(stream.number, now))
+            .is_some_and(|one| is_live(&one))
+    };
     let booked = devices.iter().flat_map(|(_, device)| device.reservations().streams());
-    booked.filter(|stream| !live.contains(stream)).count() as u64
+    booked.filter(|stream| !is_under_way(stream)).count() as u64
 }
 
 /// The least value that a share `p` of `sorted` does not exceed.

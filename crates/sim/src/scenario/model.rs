@@ -6,7 +6,8 @@ use hopcast_protocols::application::{self, JitterBufferConfig, PlayerConfig};
 use hopcast_protocols::arp;
 use hopcast_protocols::fec;
 use hopcast_protocols::random::{Purpose, Stream};
-use hopcast_protocols::streaming::device;
+use hopcast_protocols::streaming::device::{self, Blocks};
+use hopcast_protocols::streaming::placement;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{dccp, rtp, tcp};
 use hopcast_radio::errors;
@@ -59,6 +60,8 @@ pub struct Cloud {
     pub devices: Vec<NodeId>,
     /// Parameters of all of them.
     pub config: device::Config,
+    /// Rule by which clips are placed on the devices; `None`: each clip says where it is.
+    pub placement: Option<placement::Policy>,
     /// The clips.
     pub clips: Vec<Clip>,
     /// What users ask for.
@@ -74,10 +77,14 @@ pub struct Clip {
     pub rate: u32,
     /// Playing time.
     pub length: Duration,
-    /// The devices that store it.
+    /// In which blocks it is stored; `None`: as a whole.
+    pub blocks: Option<Blocks>,
+    /// The devices that store it, if no rule places it.
     pub at: Vec<NodeId>,
     /// Exponent of Zipf's law in its group.
     pub popularity: f64,
+    /// Share of the requests for its group that ask for it.
+    pub share: f64,
 }
 
 /// Requests of users.

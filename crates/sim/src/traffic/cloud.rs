@@ -1,29 +1,85 @@
 //! The devices of a streaming cloud, and what their users ask for.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::streaming::placement::{self, Map, Policy};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::cloud::Wish;
 
-use crate::host::{CloudOptions, Host, Neighbours};
+use crate::host::{CloudOptions, Host, Neighbours, Request};
 use crate::id::NodeId;
+use crate::network::Network;
 use crate::scenario::model::{Clip, Cloud, Requests};
 
-/// Adds a device to each host of `cloud`, in a run that ends at `end`.
-pub(super) fn add(cloud: &Cloud, hosts: &mut [Host], neighbours: &Arc<Neighbours>, seed: u64, end: Instant) {
-    for &node in &cloud.devices {
-        let stored = cloud.clips.iter().zip(0..).filter(|(clip, _)| clip.at.contains(&node)).map(|(_, number)| number);
-        let clips: BTreeSet<u32> = stored.collect();
+/// Adds a device to each host of `cloud`, in a run that ends at `end`. `network` is that at its start.
+pub(super) fn add(
+    cloud: &Cloud,
+    hosts: &mut [Host],
+    network: &Network,
+    neighbours: &Arc<Neighbours>,
+    seed: u64,
+    end: Instant,
+) {
+    let stored = match cloud.placement {
+        None => given(cloud),
+        Some(policy) => placed(cloud, policy, network, seed),
+    };
+    for (&node, clips) in cloud.devices.iter().zip(stored) {
         let entries = cloud.requests.iter().zip(0..).filter(|(entry, _)| entry.from.contains(&node));
-        let mut requests: Vec<(Instant, Wish)> =
+        let mut requests: Vec<(Instant, Request)> =
             entries.flat_map(|(entry, number)| arrivals(cloud, entry, number, node, seed, end)).collect();
         requests.sort_by_key(|&(at, _)| at);
         let neighbours = Arc::clone(neighbours);
         let requests: VecDeque<_> = requests.into();
         hosts[node.0 as usize].add_cloud(CloudOptions { config: cloud.config, clips, requests, neighbours, seed });
     }
+}
+
+/// What each device stores, by the places that clips have in the scenario.
+fn given(cloud: &Cloud) -> Vec<BTreeSet<u32>> {
+    let at = |&node: &NodeId| {
+        let here = cloud.clips.iter().zip(0..).filter(|(clip, _)| clip.at.contains(&node));
+        here.flat_map(|(clip, number)| numbers(clip, number)).collect()
+    };
+    cloud.devices.iter().map(at).collect()
+}
+
+/// The same by a rule. Links are those at the start of the run.
+fn placed(cloud: &Cloud, policy: Policy, network: &Network, seed: u64) -> Vec<BTreeSet<u32>> {
+    let places: BTreeMap<NodeId, usize> = cloud.devices.iter().copied().zip(0..).collect();
+    let links: Vec<(usize, usize)> = cloud
+        .devices
+        .iter()
+        .zip(0..)
+        .flat_map(|(&node, place)| network.neighbours(node).map(move |other| (place, other)))
+        .filter_map(|(place, other)| Some((place, *places.get(&other)?)))
+        .collect();
+    let map = Map::new(cloud.devices.len(), &links);
+    let library: Vec<placement::Clip> = cloud.clips.iter().map(in_blocks).collect();
+    let mut random = Stream::new(seed, Purpose::CloudPlacement, 0, 0);
+    let placement = placement::place(&library, &map, policy, &mut random).expect("the scenario was checked");
+    let mut stored = vec![BTreeSet::new(); cloud.devices.len()];
+    for (place, clip) in cloud.clips.iter().enumerate() {
+        for (holders, number) in placement.holders(place).iter().zip(numbers(clip, place as u32)) {
+            holders.iter().for_each(|&device| _ = stored[device].insert(number));
+        }
+    }
+    stored
+}
+
+/// The numbers of a clip's blocks; that of the clip if it is stored as a whole.
+pub(crate) fn numbers(clip: &Clip, number: u32) -> core::ops::Range<u32> {
+    clip.blocks.map_or(number..number + 1, |blocks| blocks.first..blocks.first + blocks.count)
+}
+
+/// A clip as rules of placement see it.
+pub(crate) fn in_blocks(clip: &Clip) -> placement::Clip {
+    let blocks = clip.blocks.map_or(1, |blocks| blocks.count);
+    let block_time = clip.length / u64::from(blocks);
+    let octets = u128::from(clip.rate) * u128::from(block_time.as_nanos()) / 8_000_000_000;
+    placement::Clip { blocks, block_size: octets as u64, block_time, popularity: clip.share }
 }
 
 /// Requests of one device from one entry of the scenario.
@@ -34,13 +90,13 @@ fn arrivals(
     node: NodeId,
     seed: u64,
     end: Instant,
-) -> Vec<(Instant, Wish)> {
+) -> Vec<(Instant, Request)> {
     let mut random = Stream::new(seed, Purpose::CloudRequest, number, node.0.into());
     let sums = sums(&cloud.clips[entry.clips.clone()]);
     let wish = |random: &mut Stream| {
         let place = entry.clips.start + draw(&sums, random);
-        let Clip { rate, length, .. } = cloud.clips[place];
-        Wish { clip: place as u32, rate, length: (length.as_nanos() / 1_000_000) as u32 }
+        let Clip { rate, length, blocks, .. } = cloud.clips[place];
+        (Wish { clip: place as u32, rate, length: (length.as_nanos() / 1_000_000) as u32 }, blocks)
     };
     let Some(mean) = entry.every else { return vec![(entry.start, wish(&mut random))] };
     let stop = entry.stop.unwrap_or(end).min(end);
@@ -77,7 +133,8 @@ mod tests {
     use super::*;
 
     fn clips(count: usize, popularity: f64) -> Vec<Clip> {
-        let clip = Clip { name: String::new(), rate: 1, length: Duration::ZERO, at: vec![], popularity };
+        let name = String::new();
+        let clip = Clip { name, rate: 1, length: Duration::ZERO, blocks: None, at: vec![], popularity, share: 1.0 };
         vec![clip; count]
     }
 
@@ -98,6 +155,23 @@ mod tests {
     }
 
     #[test]
+    fn blocks_have_numbers_after_the_clips_and_equal_sizes() {
+        use hopcast_protocols::streaming::device::Blocks;
+        let [mut film, whole] = [0, 1].map(|_| clips(1, 0.0).remove(0));
+        (film.rate, film.length) = (4_000_000, Duration::from_secs(10));
+        film.blocks = Some(Blocks { first: 2, count: 4 });
+        film.at = vec![NodeId(1)];
+        assert_eq!(numbers(&film, 0), 2..6);
+        assert_eq!(numbers(&whole, 1), 1..2);
+        let blocks = in_blocks(&film);
+        // 2.5 s of 4 Mb/s.
+        assert_eq!((blocks.blocks, blocks.block_size, blocks.block_time), (4, 1_250_000, Duration::from_millis(2_500)));
+        let devices = vec![NodeId(0), NodeId(1)];
+        let cloud = Cloud { devices, config: config(), placement: None, clips: vec![film, whole], requests: vec![] };
+        assert_eq!(given(&cloud), [BTreeSet::new(), BTreeSet::from([2, 3, 4, 5])]);
+    }
+
+    #[test]
     fn requests_arrive_at_their_mean_rate_and_within_their_times() {
         let [start, stop, end] = [10, 5_010, 9_000].map(|seconds| Instant::START + Duration::from_secs(seconds));
         let entry = Requests {
@@ -107,7 +181,8 @@ mod tests {
             every: Some(Duration::from_secs(5)),
             stop: Some(stop),
         };
-        let cloud = Cloud { devices: vec![], config: config(), clips: clips(1, 0.0), requests: vec![] };
+        let clips = clips(1, 0.0);
+        let cloud = Cloud { devices: vec![], config: config(), placement: None, clips, requests: vec![] };
         let requests = arrivals(&cloud, &entry, 0, NodeId(0), 1, end);
         assert!(requests.iter().all(|&(at, _)| start < at && at < stop));
         // 1000 in the mean; four standard deviations of a Poisson number.

@@ -15,6 +15,7 @@ use crate::scenario::ScenarioError;
 use crate::scenario::model::{self, Dccp, Flow, Group, Relay, Routing, Scenario, Transport};
 use crate::scenario::quantity::Time;
 use crate::topology::USABLE_LOSS;
+pub(crate) use cloud::{in_blocks, numbers};
 use flows::FlowSetup;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::{self, Encapsulation};
@@ -242,7 +243,7 @@ pub(crate) fn machines(
     }
     let end = Instant::START + scenario.duration;
     if let Some(cloud) = &scenario.cloud {
-        cloud::add(cloud, &mut hosts, &neighbours, seed, end);
+        cloud::add(cloud, &mut hosts, network, &neighbours, seed, end);
     }
     let spec = |((flow, path), id): ((&Flow, &Path), u32)| FlowSpec {
         priority: flow.priority,

@@ -231,6 +231,90 @@ fn a_relay_that_restarts_is_booked_again() {
     assert_eq!(net.booked(), 0);
 }
 
+/// Four blocks of 5 s, with the numbers 10 to 13.
+const BLOCKS: Blocks = Blocks { first: 10, count: 4 };
+
+fn ask_in_blocks(net: &mut Net, place: usize) {
+    let now = net.now;
+    net.devices[place].handle_request_in_blocks(FILM, BLOCKS, now);
+    net.drain(place);
+}
+
+#[test]
+fn blocks_come_from_where_they_are_and_the_first_one_is_shown_at_once() {
+    let mut net = Net::string(4, Policy::All, 20e6, 1);
+    for (place, blocks) in [(0, vec![10]), (1, vec![12]), (3, vec![10, 11, 13])] {
+        net.devices[place].clips.extend(blocks);
+    }
+    net.run_for(5);
+    ask_in_blocks(&mut net, 0);
+    net.run_for(1);
+    // The search takes half a second. Then three blocks come: over three hops, one and three.
+    assert_eq!(net.booked(), 4 + 2 + 4);
+    let viewing = net.viewing(0);
+    assert_eq!((viewing.outcome, viewing.report.start_up_delay), (Outcome::Playing, Some(Duration::ZERO)));
+    net.run_for(18);
+    assert_eq!((net.viewing(0).outcome, net.booked()), (Outcome::Playing, 0));
+    net.run_for(2);
+    let viewing = net.viewing(0);
+    assert_eq!((viewing.outcome, viewing.report.hiccups, viewing.hops), (Outcome::Completed, 0, 3));
+    assert_eq!(viewing.report.played, Duration::from_secs(20));
+    assert_eq!(net.devices[0].viewings(net.now).count(), 1);
+    assert!(net.devices[0].active.is_empty());
+}
+
+#[test]
+fn a_display_waits_for_a_late_block() {
+    let mut net = Net::string(2, Policy::All, 20e6, 1);
+    net.devices[1].clips.extend([10, 11, 12, 13]);
+    net.run_for(5);
+    ask_in_blocks(&mut net, 0);
+    net.run_for(30);
+    let viewing = net.viewing(0);
+    // Half a second to search, and 5 s of media at 1.5 times their rate, of three blocks at once: links carry that.
+    let start_up = viewing.report.start_up_delay.expect("it plays").as_secs_f64();
+    assert!((3.8..4.1).contains(&start_up), "{start_up}");
+    assert_eq!((viewing.outcome, viewing.report.hiccups, viewing.hops), (Outcome::Completed, 0, 1));
+}
+
+#[test]
+fn a_block_that_nobody_has_ends_the_display() {
+    let mut net = Net::string(2, Policy::All, 20e6, 1);
+    net.devices[1].clips.extend([10, 11, 13]);
+    net.run_for(5);
+    ask_in_blocks(&mut net, 0);
+    net.run_for(9);
+    assert_eq!(net.viewing(0).outcome, Outcome::NotFound);
+    assert_eq!(net.booked(), 0);
+    assert!(net.devices[0].active.is_empty());
+}
+
+#[test]
+fn a_display_in_blocks_that_is_stopped_leaves_nothing() {
+    let mut net = Net::string(3, Policy::All, 20e6, 1);
+    net.devices[2].clips.extend([10, 11, 12, 13]);
+    net.run_for(5);
+    ask_in_blocks(&mut net, 0);
+    net.run_for(2);
+    assert_eq!(net.booked(), 3 * 3);
+    let now = net.now;
+    net.devices[0].handle_stop(0, now);
+    net.drain(0);
+    net.run_for(1);
+    assert_eq!((net.viewing(0).outcome, net.booked()), (Outcome::Broken, 0));
+}
+
+#[test]
+fn blocks_that_are_all_here_are_shown_at_once() {
+    let mut net = Net::string(2, Policy::All, 20e6, 1);
+    net.devices[0].clips.extend([10, 11, 12, 13]);
+    ask_in_blocks(&mut net, 0);
+    net.run_for(21);
+    let viewing = net.viewing(0);
+    assert_eq!((viewing.outcome, viewing.hops, viewing.from), (Outcome::Completed, 0, Some(node(0))));
+    assert_eq!((viewing.report.start_up_delay, viewing.report.hiccups), (Some(Duration::ZERO), 0));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
@@ -246,8 +330,11 @@ proptest! {
         let mut net = Net::string(4, Policy::All, 20e6, seed);
         net.run_for(6);
         (net.loss, net.duplicates) = (loss, duplicates);
+        net.devices[3].clips.extend([10, 12, 13]);
+        net.devices[2].clips.extend([11, 13]);
         for place in [0, 1, 2] {
             net.ask(place, FILM);
+            ask_in_blocks(&mut net, place);
             net.run_for(1);
         }
         for (place, after) in restarts {
@@ -261,7 +348,7 @@ proptest! {
         for device in &net.devices {
             for stream in device.reservations().streams() {
                 let display = usize::from(stream.display.octets()[3]) - 1;
-                let viewing = net.devices[display].viewings(net.now).nth(stream.number as usize);
+                let viewing = net.devices[display].viewing(stream.number, net.now);
                 let is_live = viewing.is_some_and(|viewing| matches!(viewing.outcome, Outcome::Playing | Outcome::Pending));
                 prop_assert!(is_live, "a booking without a stream");
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use hopcast_protocols::streaming::device::{self, Datagram, Device, Output};
+use hopcast_protocols::streaming::device::{self, Blocks, Datagram, Device, Output};
 use hopcast_protocols::streaming::profile::LinkTotals;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
@@ -21,15 +21,18 @@ use crate::id::FlowId;
 /// Priority of media, that of video (IEEE 802.11-2020, Table 10-1).
 const MEDIA: UserPriority = UserPriority::new(5);
 
+/// What a user asks for, and in which blocks it is stored if it is.
+pub(crate) type Request = (Wish, Option<Blocks>);
+
 /// What a device is, and what its user does.
 #[derive(Debug)]
 pub(crate) struct CloudOptions {
     /// Parameters of the device.
     pub config: device::Config,
-    /// Numbers of the clips that it stores.
+    /// Numbers of the clips and blocks that it stores.
     pub clips: BTreeSet<u32>,
     /// What its user asks for and when, the earliest first.
-    pub requests: VecDeque<(Instant, Wish)>,
+    pub requests: VecDeque<(Instant, Request)>,
     /// The nodes that its radio may reach.
     pub neighbours: Arc<Neighbours>,
     /// Seed of the run.
@@ -42,7 +45,7 @@ pub(in crate::host) struct Cloud {
     device: Device,
     socket: SocketId,
     program: u32,
-    requests: VecDeque<(Instant, Wish)>,
+    requests: VecDeque<(Instant, Request)>,
 }
 
 impl Cloud {
@@ -56,11 +59,14 @@ impl Cloud {
     }
 
     pub(super) fn handle_timeout(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
-        while let Some(&(at, wish)) = self.requests.front()
+        while let Some(&(at, (wish, blocks))) = self.requests.front()
             && at <= cx.now
         {
             self.requests.pop_front();
-            self.device.handle_request(wish, cx.now);
+            match blocks {
+                Some(blocks) => self.device.handle_request_in_blocks(wish, blocks, cx.now),
+                None => self.device.handle_request(wish, cx.now),
+            }
             self.drain(stack, cx);
         }
         if self.device.poll_timeout() <= cx.now {

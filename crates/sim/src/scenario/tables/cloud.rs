@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcast_protocols::streaming::admission::{Estimator, Policy};
-use hopcast_protocols::streaming::{device, profile, reservation};
+use hopcast_protocols::streaming::device::Blocks;
+use hopcast_protocols::streaming::{device, placement, profile, reservation};
 use hopcast_protocols::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -54,6 +55,15 @@ pub(super) struct Cloud {
     /// Age at which a sample of a profile counts half.
     #[schemars(extend("minimum" = 1, "maximum" = 1e6, "x-default" = is("60 s", "a choice of hopcast")))]
     half_life: Time,
+    /// Where clips are stored. Rules other than `given` know which devices reach each other at the start of the run.
+    #[schemars(extend("x-default" = is("given", "")))]
+    placement: ClipPlacement,
+    /// Copies of each clip, with `placement = "uniform"`; of all clips together, with `"proportional"` and `"square-root"`.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = nothing("no number of copies", "")))]
+    copies: Option<u32>,
+    /// Time that a block is assumed to take over a hop, with `placement = "near"` and `"anywhere"`.
+    #[schemars(extend("minimum" = 0.001, "maximum" = 3600, "x-default" = nothing("no time", "")))]
+    hop_time: Option<Time>,
     /// Clips that devices store.
     #[schemars(extend("minItems" = 1))]
     clips: Later<Vec<Clip>>,
@@ -78,9 +88,12 @@ struct Clip {
     /// Playing time.
     #[schemars(extend("minimum" = 1, "maximum" = 86_400))]
     length: Time,
+    /// Longest playing time of a block. The clip is stored and fetched in equal blocks.
+    #[schemars(extend("minimum" = 0.1, "maximum" = 86_400, "x-default" = nothing("the clip is stored as a whole", "")))]
+    block: Option<Time>,
     /// Names of the devices and groups that store the clip; of a group of clips, all of them.
-    #[schemars(extend("minItems" = 1))]
-    at: Vec<String>,
+    #[schemars(extend("minItems" = 1, "x-default" = nothing("what `cloud.placement` says", "")))]
+    at: Option<Vec<String>>,
     /// Exponent of Zipf's law for requests of the group: the n-th clip is chosen with a probability in proportion to 1/n to this power.
     #[schemars(extend("minimum" = 0, "maximum" = 10, "x-default" = is(0.729, "rentals of films: Dan, Sitaram, Shahabuddin, ACM Multimedia 1994")))]
     popularity: f64,
@@ -120,6 +133,29 @@ enum Admission {
     /// As `airtime`; and the stream stalls less often than `stalls_per_hour`.
     Statistical,
 }
+
+/// Rule by which clips are placed on devices.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum ClipPlacement {
+    /// Each clip names its devices (`at`).
+    Given,
+    /// Each device stores all clips.
+    Full,
+    /// `copies` of each clip, at random devices.
+    Uniform,
+    /// `copies` of all clips together, in proportion to popularity, at random devices.
+    Proportional,
+    /// The same, in proportion to the square root of popularity.
+    SquareRoot,
+    /// Block i of each clip within H hops of each device, with H the largest number of hops that take no more than the i − 1 blocks before it.
+    Near,
+    /// N − H copies of block i at random devices, of N devices; at least one.
+    Anywhere,
+}
+
+/// Most blocks of all clips.
+const MAX_BLOCKS: usize = 100_000;
 
 /// Estimate of the probability of a stall.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -175,7 +211,8 @@ impl Resolver<'_> {
                 devices.insert(node);
             }
         }
-        let (clips, catalogue) = self.clips(&keys.clips, &nodes, &devices);
+        let (clips, catalogue) = self.clips(&keys.clips, keys.placement, &nodes, &devices);
+        let placement = self.clip_placement(&keys, clips.len(), devices.len());
         let requests = self.requests(&keys.requests, &nodes, &devices, &catalogue);
         let phy = radio.phy();
         let parameters = phy.parameters();
@@ -200,7 +237,46 @@ impl Resolver<'_> {
             profile: profile::Config { half_life: keys.half_life.into(), ..profile::Config::default() },
             gap,
         };
-        Some(model::Cloud { devices: devices.into_iter().collect(), config, clips, requests })
+        Some(model::Cloud { devices: devices.into_iter().collect(), config, placement, clips, requests })
+    }
+
+    /// The rule of placement, with what belongs to it. `clips` and `devices` are their numbers.
+    fn clip_placement(&mut self, keys: &Cloud, clips: usize, devices: usize) -> Option<placement::Policy> {
+        let has_copies =
+            matches!(keys.placement, ClipPlacement::Uniform | ClipPlacement::Proportional | ClipPlacement::SquareRoot);
+        let has_time = matches!(keys.placement, ClipPlacement::Near | ClipPlacement::Anywhere);
+        for (key, is_given, is_wanted, example) in [
+            ("copies", keys.copies.is_some(), has_copies, "cloud.copies = 3"),
+            ("hop_time", keys.hop_time.is_some(), has_time, "cloud.hop_time = \"0.5 s\""),
+        ] {
+            match (is_given, is_wanted) {
+                (true, false) => self.report(&["cloud", key], "has no effect with this placement", ""),
+                (false, true) => {
+                    self.report(&["cloud", "placement"], format!("needs cloud.{key} as well"), example);
+                }
+                _ => {}
+            }
+        }
+        let copies = keys.copies.unwrap_or(1);
+        let needs_all = matches!(keys.placement, ClipPlacement::Proportional | ClipPlacement::SquareRoot);
+        if needs_all && keys.copies.is_some_and(|copies| (copies as usize) < clips) {
+            let problem = format!("is less than the number of clips, {clips}");
+            self.report(&["cloud", "copies"], problem, "at least one copy of each clip");
+        }
+        if keys.placement != ClipPlacement::Given && devices > placement::MAX_DEVICES {
+            let problem = format!("there are {devices} devices");
+            self.report(&["cloud", "placement"], problem, "at most 4096 devices, or \"given\"");
+        }
+        let hop_time = keys.hop_time.map_or(Duration::ZERO, Duration::from);
+        match keys.placement {
+            ClipPlacement::Given => None,
+            ClipPlacement::Full => Some(placement::Policy::Full),
+            ClipPlacement::Uniform => Some(placement::Policy::Uniform(copies)),
+            ClipPlacement::Proportional => Some(placement::Policy::Proportional(copies)),
+            ClipPlacement::SquareRoot => Some(placement::Policy::SquareRoot(copies)),
+            ClipPlacement::Near => Some(placement::Policy::Near(hop_time)),
+            ClipPlacement::Anywhere => Some(placement::Policy::Anywhere(hop_time)),
+        }
     }
 
     /// The nodes that a name of a node or a group stands for. Reports an unknown one.
@@ -231,10 +307,11 @@ impl Resolver<'_> {
     fn clips(
         &mut self,
         given: &Later<Vec<Clip>>,
+        placement: ClipPlacement,
         nodes: &Directory<'_>,
         devices: &BTreeSet<NodeId>,
     ) -> (Vec<model::Clip>, Catalogue) {
-        let mut clips = Vec::new();
+        let mut clips: Vec<model::Clip> = Vec::new();
         let mut catalogue = Catalogue::new();
         self.each(given, &["cloud", "clips"], |resolver, index, clip| {
             let count = resolver.ledger.pick(&["cloud", "clips", index, "count"], clip.count, || (1, "default".into()));
@@ -244,7 +321,14 @@ impl Resolver<'_> {
             };
             let first = clips.len();
             let mut at = BTreeSet::new();
-            for (place, name) in clip.at.iter().enumerate() {
+            if clip.at.is_some() != (placement == ClipPlacement::Given) {
+                let (problem, expected) = match placement {
+                    ClipPlacement::Given => ("is missing", "the names of devices, or a rule as cloud.placement"),
+                    _ => ("contradicts cloud.placement, which says where clips are", "cloud.placement = \"given\""),
+                };
+                resolver.report(&["cloud", "clips", index, "at"], problem, expected);
+            }
+            for (place, name) in clip.at.iter().flatten().enumerate() {
                 let path = ["cloud", "clips", index, "at", &place.to_string()];
                 at.extend(resolver.named_devices(&path, name, nodes, devices));
             }
@@ -260,15 +344,33 @@ impl Resolver<'_> {
             }
             // A float to integer cast saturates, and the schema keeps rates below 1 Gb/s.
             let rate = clip.rate.0 as u32;
-            clips.extend(names.into_iter().map(|name| model::Clip {
+            let length = Duration::from(clip.length);
+            let blocks = clip.block.map(|block| length.as_nanos().div_ceil(Duration::from(block).as_nanos().max(1)));
+            let blocks = blocks.map(|count| Blocks { first: 0, count: u32::try_from(count).unwrap_or(u32::MAX) });
+            let weight = |rank: u32| libm::pow(f64::from(rank), -clip.popularity);
+            let all: f64 = (1..=count).map(weight).sum();
+            clips.extend(names.into_iter().zip(1..).map(|(name, rank)| model::Clip {
                 name,
                 rate,
-                length: clip.length.into(),
+                length,
+                blocks,
                 at: at.clone(),
                 popularity: clip.popularity,
+                share: weight(rank) / all,
             }));
             Some(())
         });
+        let all: usize = clips.iter().filter_map(|clip| clip.blocks).map(|blocks| blocks.count as usize).sum();
+        if all > MAX_BLOCKS {
+            let problem = format!("have {all} blocks together");
+            self.report(&["cloud", "clips"], problem, "at most 100000 blocks: fewer clips or longer blocks");
+        }
+        // Blocks have the numbers after those of clips.
+        let mut first = clips.len() as u32;
+        for blocks in clips.iter_mut().filter_map(|clip| clip.blocks.as_mut()) {
+            blocks.first = first;
+            first = first.saturating_add(blocks.count);
+        }
         (clips, catalogue)
     }
 
