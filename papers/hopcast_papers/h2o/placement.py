@@ -213,9 +213,6 @@ def contended_rows(measured: Measured) -> list[Row]:
     alone = contended_case("near", 1)
     late = {alone: measured.sample(alone, _late)}
     found += REGISTER.rows("H12.placement-alone", "f, contended", "hiccups and late starts", "", late)
-    crowd = contended_case("near", 8)
-    stalled = measured.sample(crowd, _stalled)
-    found.append(REGISTER.row("H12.placement-contended", crowd, "displays with a hiccup, of eight", "%", stalled))
     return found
 
 
