@@ -158,6 +158,7 @@ impl Stream {
 }
 
 /// 64 bits that depend on the seed, the purpose and two identifiers: for draws whose order must not matter.
+#[inline]
 pub fn hash(seed: u64, purpose: Purpose, a: u64, b: u64) -> u64 {
     Streams::new(seed, purpose, a).hash(b)
 }

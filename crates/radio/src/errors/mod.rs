@@ -67,6 +67,8 @@ pub(crate) fn survives(seed: u64, purpose: Purpose, transmission: u64, receiver:
 }
 
 /// Whether the MPDU at a place of a frame survives, with this probability: one draw for each.
+// What is the same for all MPDUs of a frame is then reckoned once.
+#[inline]
 pub(crate) fn mpdu_survives(seed: u64, transmission: u64, receiver: u32, place: usize, probability: f64) -> bool {
     let whom = (place as u64 + 1) << 32 | u64::from(receiver);
     probability >= 1.0 || unit(hash(seed, Purpose::Decoding, transmission, whom)) < probability

@@ -165,7 +165,7 @@ impl<P: Payload> AccessFunction<P> {
 
     /// When it gains access, if nothing comes in between.
     pub(super) fn access_at(&self) -> Option<Instant> {
-        self.backoff.access_at().filter(|_| self.backoff.pending)
+        if self.backoff.pending { self.backoff.access_at() } else { None }
     }
 
     /// All packets that it holds: the one in hand, then those after it.
