@@ -519,3 +519,42 @@ def test_a_program_whose_run_stands_still_in_a_model_catches_the_interruption(tm
     )
     assert done.stdout == "interrupted: 0 of 1 replication finished\n" * 2
     assert done.stderr == ""
+
+
+OF_MEMORY = 'scenario = "small.toml"\nreplications = 1\n[grid]\nduration = ["10 ms", "20 ms"]\n'
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit on the address space")
+@pytest.mark.parametrize("name", ["study", "sweep"])
+@pytest.mark.parametrize("megabytes", [60, 100, 130, 300, 600])
+def test_a_lack_of_memory_is_told_without_a_traceback(megabytes: int, name: str, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(TOML)
+    (tmp_path / "sweep.toml").write_text(OF_MEMORY)
+    arguments = ("study", "H1", "--quick") if name == "study" else ("sweep", tmp_path / "sweep.toml")
+    octets = megabytes * 1_000_000
+    done = subprocess.run(
+        command(*arguments, "--out", tmp_path / "out"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (octets, octets)),
+    )
+    # A library in Rust that gets no memory aborts.
+    assert done.returncode in ((0, 1, -signal.SIGABRT) if megabytes >= 300 else (1,)), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0 or "emory" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/kmsg").exists(), reason="/proc/kmsg blocks, and so needs Linux and root")
+def test_a_file_of_the_kernel_is_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "kernel.toml").write_text(
+        'duration = "1 s"\n[[nodes]]\nname = "n"\ncount = 2\nplacement = { shape = "line", spacing = "5 m" }\n'
+        'mobility = { model = "trace", file = "/proc/kmsg" }\n'
+    )
+    process = subprocess.Popen(command("run", tmp_path / "kernel.toml"), stderr=subprocess.PIPE, text=True)
+    try:
+        _, stderr = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 2
+    assert "/proc/kmsg" in stderr
