@@ -6,6 +6,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+import polars
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from conftest import TOML
 from hopcast import open_sweep
 from hopcast.errors import HopcastError
 from hopcast.sweep import Sweep
-from hopcast.sweep.parts import Parts
+from hopcast.sweep.parts import DamagedPart, Parts
 
 SWEEP = 'scenario = "two.toml"\nreplications = 1\n[grid]\nduration = ["10 ms", "20 ms", "30 ms"]\n'
 CHANGES = st.lists(st.tuples(st.floats(0.0, 1.0), st.integers(0, 255)), min_size=1, max_size=4)
@@ -82,3 +83,12 @@ def test_a_sweep_json_that_was_changed_is_read_or_refused(
     folder: Path, changes: list[tuple[float, int]], cut: tuple[float, float] | None
 ) -> None:
     read(folder, changed((folder / "sweep.json").read_bytes(), changes, cut), "sweep.json")
+
+
+def test_a_part_on_which_polars_panics_is_damaged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def panics(*_: object, **__: object) -> None:
+        raise polars.exceptions.PanicException("capacity overflow")
+
+    monkeypatch.setattr(polars, "read_parquet", panics)
+    with pytest.raises(DamagedPart, match="capacity overflow"):
+        Parts(folder).load(["0"])
