@@ -312,8 +312,8 @@ FOOT = f"""
   killed and started again, in turn. Those in the table are not killed themselves. After each start of a router, packets of both pairs must come back.
 * Receivers of streams: a film of 2 Mb/s whose sender is killed or terminated, and another one that begins, again and again.
 * The emulation: two real hosts with datagrams and TCP connections between them, a datagram and a segment to each connection. The
-  program that opens them is killed and started again. hopcast keeps [1024 conversations](conversations.md). On a busy
-  machine they are not all there when the warm-up ends: until they are, the memory of `emulate` grows. Four simulated nodes walk, and two of them send voice.
+  program that opens them is killed and started again. hopcast keeps [1024 conversations](conversations.md).
+  They explain a part of the growth of `emulate`; the cause of the rest is not known. Four simulated nodes walk, and two of them send voice.
 """
 
 
