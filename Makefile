@@ -10,6 +10,9 @@ FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 CHAOS_SEED ?= 1
 CHAOS_TRIALS ?= 1
 CHAOS ?=
+# How long `soak` runs, in seconds, and what its churn is drawn from.
+SOAK_SECONDS ?= 3600
+SOAK_SEED ?= 1
 # What `deny` checks. Advisories come from a repository on GitHub, the rest from Cargo.lock.
 DENY ?= advisories bans licenses sources
 
@@ -36,7 +39,7 @@ PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
 # Tests of live commands wait for most of their time, and several can do that at once.
 export RUST_TEST_THREADS ?= $(shell $(PYTHON) -c 'import os; print(2 + 2 * os.cpu_count())')
 
-.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs site bench bench-peers bench-gcc bench-kernel bench-probe bench-stream bench-viewer page fuzz chaos clean
+.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs site bench bench-peers bench-gcc bench-kernel bench-probe bench-stream bench-viewer page fuzz chaos soak clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -140,16 +143,14 @@ bench-viewer: viewer/node_modules $(INSTALLED) ## measure how long the viewer ta
 	cd viewer && node bench.mjs "$$browser" "$$folder/6" "$$folder/7"
 
 # Without a sanitizer: hopcast has no unsafe code, and this way the installed toolchain serves.
-fuzz: $(TOOLS) ## fuzz every parser and state machine for ten minutes each
-	for target in $(FUZZ_TARGETS); do \
-	    mkdir -p fuzz/corpus/$$target; \
-	    seeds=$$(test -d fuzz/seeds/$$target && echo fuzz/seeds/$$target || true); \
-	    $(BIN)/cargo-fuzz run -s none --features engine $$target fuzz/corpus/$$target $$seeds \
-	        -- -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1; \
-	done
+fuzz: $(TOOLS) ## fuzz every parser and state machine for ten minutes each, and count the inputs in docs/fuzzing.md
+	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS) --page docs/fuzzing.md --cargo-fuzz $(BIN)/cargo-fuzz $(FUZZ_TARGETS)
 
 chaos: $(BUILT) ## try every command under faults drawn from a seed, as root, and write docs/chaos.md
 	$(BIN)/python tests/chaos/chaos.py --seed $(CHAOS_SEED) --trials $(CHAOS_TRIALS) --page docs/chaos.md $(CHAOS)
+
+soak: $(BUILT) ## run router, stream and emulation under load with churn for an hour, as root, and write docs/soak.md
+	$(BIN)/python tests/chaos/soak.py --seconds $(SOAK_SECONDS) --seed $(SOAK_SEED) --page docs/soak.md
 
 clean: ## remove what was built, installed or written
 	cargo clean

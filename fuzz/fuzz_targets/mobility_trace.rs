@@ -1,4 +1,4 @@
-//! Traces of motion, of ns-2 and of BonnMotion: whoever is in one is somewhere.
+//! Traces of motion, of ns-2 and of BonnMotion: each node of one is somewhere.
 
 #![no_main]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -100,6 +100,18 @@ class Interrupted(KeyboardInterrupt):
 
     def __str__(self) -> str:
         return f"interrupted: {finished_of(len(self.finished), self.wanted)}"
+
+
+class Stopped(BaseException):
+    """Raised in a model that is still running although its run was stopped. Let it pass."""
+
+
+def stop_threads(idents: Iterable[int]) -> None:
+    """Raise `Stopped` in these threads as soon as they execute Python code."""
+    import ctypes
+
+    for ident in idents:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(Stopped))
 
 
 def finished_of(finished: int, wanted: int) -> str:

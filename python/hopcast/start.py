@@ -9,9 +9,18 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _leave)
-    from hopcast.cli import main
+    try:
+        from hopcast.cli import main
 
-    main()
+        main()
+    except BaseException as error:
+        from hopcast.memory import shortage
+
+        if (said := shortage(error)) is None:
+            raise
+        # Without the interpreter's own end, in which threads of libraries may wait for memory.
+        os.write(2, f"hopcast: {said}\n".encode())
+        os._exit(1)
 
 
 def _leave(number: int, _frame: object) -> None:

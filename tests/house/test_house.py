@@ -27,7 +27,7 @@ ARROWS = {
     "hopcast-py": {"hopcast-live", "hopcast-protocols", "hopcast-radio", "hopcast-sim"},
     # hopcast's TCP against the kernel's: tests and a measurement, which need a clock and sockets.
     "kernel-peer": {"hopcast-wire", "hopcast-protocols"},
-    "hopcast-fuzz": {"hopcast-wire", "hopcast-protocols", "hopcast-radio", "hopcast-sim"},
+    "hopcast-fuzz": {"hopcast-wire", "hopcast-protocols", "hopcast-radio", "hopcast-sim", "hopcast-live"},
     # Examples of crates of a user's own.
     "aimd": {"hopcast-protocols", "hopcast-sim"},
     "walls": {"hopcast-radio", "hopcast-sim"},

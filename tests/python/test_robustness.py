@@ -436,3 +436,125 @@ def test_a_second_run_into_a_folder_is_refused_while_the_first_one_writes(
     assert names(out) == RUN_FILES
     with pytest.raises(package.OutputError, match="another run is writing results there"), alone(out):
         package.run(package.Scenario.from_toml(file), out=out)
+
+
+ENDLESS = """
+import hopcast
+from hopcast.application import Application
+
+class Endless(Application):
+    largest_write = 100
+
+    def __init__(self, start, random):
+        self.start = start
+
+    def poll_write(self, now):
+        while now >= 1:
+            try:
+                pass
+            except Exception:
+                pass
+        return 100
+
+    def handle_written(self, now):
+        self.start += 0.3
+
+    def poll_timeout(self):
+        return self.start
+
+EXTENSIONS = hopcast.Extensions(application={"endless": Endless})
+"""
+STANDING_STILL = """
+duration = "10 s"
+[[nodes]]
+name = "n"
+count = 2
+placement = { shape = "line", spacing = "5 m" }
+[[flows]]
+name = "f"
+from = "n0"
+to = "n1"
+transport = { protocol = "udp" }
+application = { kind = "custom", name = "endless" }
+"""
+OF_A_SWEEP = 'scenario = "still.toml"\nreplications = 1\n[grid]\n"flows.f.start" = ["0 s", "20 ms"]\n'
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", ["run", "sweep"])
+def test_a_run_that_stands_still_in_a_model_ends_on_a_signal(number: int, name: str, tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text(ENDLESS)
+    (tmp_path / "still.toml").write_text(STANDING_STILL)
+    (tmp_path / "sweep.toml").write_text(OF_A_SWEEP)
+    file = tmp_path / ("still.toml" if name == "run" else "sweep.toml")
+    arguments = (name, file, "--extension", tmp_path / "models.py", "--out", tmp_path / "out")
+    process = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(4)
+        process.send_signal(number)
+        _, stderr = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + number
+    assert "interrupted: 0 of " in stderr
+    assert "Traceback" not in stderr
+
+
+def test_a_program_whose_run_stands_still_in_a_model_catches_the_interruption(tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text(ENDLESS)
+    program = (
+        "import signal, hopcast, models\n"
+        "signal.signal(signal.SIGALRM, signal.default_int_handler)\n"
+        f"scenario = hopcast.Scenario.from_toml({STANDING_STILL!r}, extensions=models.EXTENSIONS)\n"
+        "for _ in range(2):\n"
+        "    signal.alarm(2)\n"
+        "    try:\n"
+        "        hopcast.run(scenario)\n"
+        "    except hopcast.Interrupted as interrupted:\n"
+        "        print(interrupted)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "interrupted: 0 of 1 replication finished\n" * 2
+    assert done.stderr == ""
+
+
+OF_MEMORY = 'scenario = "small.toml"\nreplications = 1\n[grid]\nduration = ["10 ms", "20 ms"]\n'
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit on the address space")
+@pytest.mark.parametrize("name", ["study", "sweep"])
+@pytest.mark.parametrize("megabytes", [60, 100, 130, 300, 600])
+def test_a_lack_of_memory_is_told_without_a_traceback(megabytes: int, name: str, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(TOML)
+    (tmp_path / "sweep.toml").write_text(OF_MEMORY)
+    arguments = ("study", "H1", "--quick") if name == "study" else ("sweep", tmp_path / "sweep.toml")
+    octets = megabytes * 1_000_000
+    done = subprocess.run(
+        command(*arguments, "--out", tmp_path / "out"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (octets, octets)),
+    )
+    # A library in Rust that gets no memory aborts.
+    assert done.returncode in ((0, 1, -signal.SIGABRT) if megabytes >= 300 else (1,)), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0 or "emory" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/kmsg").exists(), reason="/proc/kmsg blocks, and so needs Linux and root")
+def test_a_file_of_the_kernel_is_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "kernel.toml").write_text(
+        'duration = "1 s"\n[[nodes]]\nname = "n"\ncount = 2\nplacement = { shape = "line", spacing = "5 m" }\n'
+        'mobility = { model = "trace", file = "/proc/kmsg" }\n'
+    )
+    process = subprocess.Popen(command("run", tmp_path / "kernel.toml"), stderr=subprocess.PIPE, text=True)
+    try:
+        _, stderr = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 2
+    assert "/proc/kmsg" in stderr

@@ -248,8 +248,8 @@ def test_fresh_runs_all_anew(whole: Path, monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_a_run_is_told_from_others(scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = KeptRuns(tmp_path)
-    kept.put(scenario, 7, None, "document")
-    assert kept.find(scenario, 7, None) == "document"
+    kept.put(scenario, 7, None, '{"flows": []}')
+    assert kept.find(scenario, 7, None) == '{"flows": []}'
     assert kept.find(scenario, 8, None) is None
     assert kept.find(scenario.set("flows.bulk.transport.window", 4), 7, None) is None
     assert kept.find(scenario, 7, observed) is None
@@ -268,8 +268,8 @@ def test_a_run_over_another_trace_is_another(name: str, objects: dict[str, Any],
     assert one.sha256 == other.sha256
     assert one.files() == [str(tmp_path / "a" / "film.dat")]
     kept = KeptRuns(tmp_path)
-    kept.put(one, 7, None, "document")
-    assert kept.find(one, 7, None) == "document"
+    kept.put(one, 7, None, '{"flows": []}')
+    assert kept.find(one, 7, None) == '{"flows": []}'
     assert kept.find(other, 7, None) is None
 
 
@@ -324,7 +324,7 @@ def test_a_module_that_may_have_been_edited_is_not_vouched_for(
     if is_older:
         os.utime(file, (0.0, 0.0))
     kept = KeptRuns(tmp_path)
-    kept.put(scenario, 7, observe, "document")
+    kept.put(scenario, 7, observe, '{"flows": []}')
     kept.close()
     assert counted(tmp_path) == runs
 
@@ -390,14 +390,14 @@ def test_runs_under_other_laws_of_one_name_are_others(objects: dict[str, Any], t
     one, eight = (Scenario(**objects, congestion={"law": law}) for law in (One, Eight))
     assert one.sha256 == eight.sha256
     kept = KeptRuns(tmp_path)
-    kept.put(one, 7, None, "document")
-    assert kept.find(one, 7, None) == "document"
+    kept.put(one, 7, None, '{"flows": []}')
+    assert kept.find(one, 7, None) == '{"flows": []}'
     assert kept.find(eight, 7, None) is None
 
     class Local(One):
         pass
 
-    kept.put(Scenario(**objects, congestion={"law": Local}), 7, None, "document")
+    kept.put(Scenario(**objects, congestion={"law": Local}), 7, None, '{"flows": []}')
     kept.close()
     assert counted(tmp_path) == 1, "which class of that name it was can't be told"
     goodputs: dict[str, float] = {}
@@ -490,7 +490,7 @@ STATEFUL: dict[str, Observe] = {
 @pytest.mark.parametrize("observe", STATEFUL.values(), ids=STATEFUL)
 def test_what_cannot_be_told_apart_is_not_kept(scenario: Scenario, tmp_path: Path, observe: Observe) -> None:
     kept = KeptRuns(tmp_path)
-    kept.put(scenario, 7, observed, "document")
+    kept.put(scenario, 7, observed, '{"flows": []}')
     kept.put(scenario, 7, Scaled.alone, "document of a static method")
     kept.put(scenario, 7, observe, "another document")
     assert kept.find(scenario, 7, observe) is None
@@ -513,7 +513,7 @@ def test_runs_under_laws_of_a_bound_method_are_not_kept(objects: dict[str, Any],
     objects["flows"][0]["transport"] = {"protocol": "tcp", "congestion": {"name": "law"}}
     one, eight = (Scenario(**objects, congestion={"law": Maker(segments).law}) for segments in (1, 8))
     kept = KeptRuns(tmp_path)
-    kept.put(one, 7, None, "document")
+    kept.put(one, 7, None, '{"flows": []}')
     assert kept.find(eight, 7, None) is None
     kept.close()
     assert counted(tmp_path) == 0
@@ -536,7 +536,7 @@ def test_another_file_is_in_the_way(hopcast: Hopcast, tmp_path: Path, content: b
 
 def test_a_document_that_is_damaged_runs_anew(scenario: Scenario, tmp_path: Path) -> None:
     kept = KeptRuns(tmp_path)
-    kept.put(scenario, 7, None, "document")
+    kept.put(scenario, 7, None, '{"flows": []}')
     kept.close()
     with sqlite3.connect(tmp_path / NAME) as connection:
         connection.execute("UPDATE runs SET document = x'00ff'")
@@ -545,10 +545,20 @@ def test_a_document_that_is_damaged_runs_anew(scenario: Scenario, tmp_path: Path
     kept.close()
 
 
+def test_a_kept_run_that_is_no_json_is_repeated(scenario: Scenario, tmp_path: Path) -> None:
+    kept = KeptRuns(tmp_path)
+    for seed, document in enumerate(["{", "[]", "NaN", ""]):
+        kept.put(scenario, seed, None, document)
+        assert kept.find(scenario, seed, None) is None
+    kept.put(scenario, 7, None, '{"flows": []}')
+    assert kept.find(scenario, 7, None) == '{"flows": []}'
+    kept.close()
+
+
 def test_what_cannot_be_written_does_not_stop_a_study(scenario: Scenario, tmp_path: Path) -> None:
     kept = KeptRuns(tmp_path / "no such folder")
-    kept.put(scenario, 7, None, "document")
+    kept.put(scenario, 7, None, '{"flows": []}')
     assert kept.failure is not None
     assert "runs can't be kept" in kept.failure
-    kept.put(scenario, 8, None, "document")
+    kept.put(scenario, 8, None, '{"flows": []}')
     assert kept.find(scenario, 8, None) is None

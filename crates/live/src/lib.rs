@@ -75,4 +75,6 @@ pub mod probe;
 mod serve;
 #[cfg(target_os = "linux")]
 pub mod stream;
+#[cfg(all(target_os = "linux", feature = "testkit"))]
+pub mod testkit;
 mod usage;

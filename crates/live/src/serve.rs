@@ -191,7 +191,7 @@ impl Connection {
 }
 
 /// The reply to a request over HTTP; `None` while it is not all there.
-fn answer(request: &[u8], answers: &impl Answers) -> Option<Vec<u8>> {
+pub(crate) fn answer(request: &[u8], answers: &impl Answers) -> Option<Vec<u8>> {
     let is_whole = request.windows(4).any(|octets| octets == b"\r\n\r\n");
     if !is_whole && request.len() < MAX_REQUEST {
         return None;

@@ -22,6 +22,9 @@ use crate::scenario::PyScenario;
 /// Between two looks at progress and signals.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Ticks after which a stopped replication that is still running may be in a model that does not return.
+const PATIENCE: u32 = 5;
+
 /// Simulated time before the first event.
 const NOTHING: hopcast_protocols::time::Duration = hopcast_protocols::time::Duration::ZERO;
 
@@ -73,7 +76,9 @@ pub(crate) fn run(
     // An earlier run has told what it raised.
     scenario.raised.take();
     let (finished, outcome, stopped_by) = py.detach(|| {
-        supervise(&job, &scenario.raised, |control| {
+        let machine = Machine::default();
+        let release = || Python::attach(|py| machine.raise_in_models(py));
+        supervise(&job, &machine, &scenario.raised, release, |control| {
             if scenario.raised.is_set() {
                 control.stop();
             }
@@ -94,7 +99,10 @@ pub(crate) fn run(
     });
     let finished: Vec<_> = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
     // A signal since the last tick would reach the interpreter when the results are on their way to it, and lose them.
-    if let Some((who, raised)) = scenario.raised.take() {
+    let stopped: PyResult<Bound<'_, PyAny>> = py.import("hopcast.errors").and_then(|errors| errors.getattr("Stopped"));
+    let stopped = stopped?;
+    let is_own = |raised: &PyErr| raised.value(py).is_instance(&stopped).unwrap_or(false);
+    if let Some((who, raised)) = scenario.raised.take().filter(|(_, raised)| !is_own(raised)) {
         let error = run_error(py, told(py, &who, &raised)?, finished, wanted);
         error.set_cause(py, Some(raised));
         return Err(error);
@@ -177,12 +185,14 @@ fn write(
     remove_others(folder, recorded)
 }
 
-/// Runs the job next to this thread, which calls `tick` until it is done; an error of `tick` stops it. Returns what
-/// finished, in the order of the seeds, how it ended, and that error. What ends after a model has `raised` something does
-/// not count: it may have run on without it.
+/// Runs the job on `machine`, next to this thread, which calls `tick` until it is done; an error of `tick` stops it. If it does not
+/// stop soon, this thread calls `release` in each tick. Returns what finished, in the order of the seeds, how it ended, and that
+/// error. What ends after a model has `raised` something does not count: it may have run on without it.
 fn supervise(
     job: &Job<'_>,
+    machine: &Machine,
     raised: &Raised,
+    release: impl Fn() -> PyResult<()>,
     mut tick: impl FnMut(&Control) -> PyResult<()>,
 ) -> (Vec<RunResult>, Result<Outcome, ExecuteError>, Option<PyErr>) {
     let control = Control::new();
@@ -194,17 +204,26 @@ fn supervise(
         let worker = scope.spawn(move || {
             // Dropped when the work is over, whichever way.
             let _done = done;
-            execute(job, control, &Machine, |place, result| {
+            execute(job, control, machine, |place, result| {
                 let result = Some(result).filter(|_| !raised.is_set());
                 finished.lock().expect("nobody panics with the lock")[place] = result;
             })
         });
+        let mut waited = 0;
         while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
             if stopped_by.is_none()
                 && let Err(error) = tick(control)
             {
                 control.stop();
                 stopped_by = Some(error);
+            }
+            if control.is_stopped() {
+                waited += 1;
+                if waited > PATIENCE
+                    && let Err(error) = release()
+                {
+                    stopped_by.get_or_insert(error);
+                }
             }
         }
         worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

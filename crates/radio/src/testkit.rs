@@ -12,8 +12,9 @@ use hopcast_wire::ieee80211::management::{Agreement, BlockAckAction, Reason, Rep
 use crate::aggregate::{Body, MpduSet};
 use crate::frame::{Header, Payload, StationId, UserPriority};
 use crate::mac::edca::{EdcaParameters, Edition};
-use crate::mac::{Aggregation, Agreements, Config, Dcf, DropCause, Output};
-use crate::phy::{Shape, Standard};
+use crate::mac::{Aggregation, Agreements, Bandwidth, Config, Dcf, DropCause, Output};
+use crate::phy::{Capability, ChannelWidth, Shape, Standard};
+use crate::reception::IdleWidths;
 
 /// The stations.
 pub const STATIONS: [StationId; 2] = [StationId(0), StationId(1)];
@@ -219,6 +220,8 @@ impl Pair {
             self.check();
         }
         self.losses.clear();
+        let all = ChannelWidth::Mhz160;
+        self.stations.iter_mut().for_each(|station| station.handle_idle_widths(IdleWidths { now: all, before: all }));
         // Longer than what ends a request that nothing answers, and than any lifetime.
         self.run(self.now + Duration::from_secs(4));
         self.check();
@@ -238,6 +241,12 @@ impl Pair {
     }
 
     fn operate(&mut self, choices: &mut Choices<'_>) {
+        // A neighbour in a part of the channel comes or goes.
+        if self.stations[0].senses_widths() && choices.bool() {
+            let widths = [ChannelWidth::Mhz20, ChannelWidth::Mhz40, ChannelWidth::Mhz80];
+            let idle = IdleWidths { now: choices.pick(&widths), before: choices.pick(&widths) };
+            self.stations[usize::from(choices.bool())].handle_idle_widths(idle);
+        }
         let station = usize::from(choices.bool());
         match choices.byte() % 16 {
             0..=4 => {
@@ -398,6 +407,29 @@ pub fn any_config(choices: &mut Choices<'_>, is_negotiated: bool) -> Config {
         let agreements = if is_negotiated { Agreements::Negotiated { inactivity } } else { Agreements::Implicit };
         *limits = Aggregation { ampdu, amsdu, window, attempts, agreements, ..*limits };
     })
+}
+
+/// The same in 80 MHz of 802.11ac, where primary and secondary channels are told apart.
+pub fn any_wide_config(choices: &mut Choices<'_>, is_negotiated: bool) -> Config {
+    let shape = Shape { width: ChannelWidth::Mhz80, ..Shape::of(Standard::Vht) };
+    let aggregation = any_config(choices, is_negotiated).aggregation.map(|limits| Aggregation {
+        agreements: limits.agreements,
+        ampdu: limits.ampdu,
+        amsdu: limits.amsdu,
+        window: limits.window,
+        attempts: limits.attempts,
+        ..Aggregation::of(Standard::Vht)
+    });
+    let own = Capability::new(Standard::Vht, Some(shape), false);
+    let phy = own.phy_among(&own.narrower().collect::<Vec<_>>());
+    Config {
+        edca: Some(EdcaParameters::all_defaults(&phy, Edition::Ieee2012)),
+        aggregation,
+        bandwidth: choices.pick(&[Bandwidth::Static, Bandwidth::Dynamic]),
+        rts_threshold: choices.pick(&[None, Some(0)]),
+        queue_packets: 1_000,
+        ..Config::new(phy, shape.vector(Standard::Vht, choices.pick(&[0, 4, 9])).expect("a scheme of VHT"))
+    }
 }
 
 fn forged(choices: &mut Choices<'_>) -> BlockAckAction {

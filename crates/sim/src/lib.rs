@@ -140,6 +140,7 @@ pub mod registry;
 pub mod results;
 pub mod run;
 pub mod scenario;
+pub mod stop;
 mod timers;
 mod topology;
 pub mod traffic;

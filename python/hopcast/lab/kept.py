@@ -71,8 +71,11 @@ class KeptRuns:
             return None
         try:
             row = self._connection.execute("SELECT document FROM runs WHERE name = ?", (name,)).fetchone()
-            return None if row is None else zlib.decompress(row[0]).decode()
-        except (sqlite3.Error, zlib.error, UnicodeDecodeError, TypeError):
+            if row is None:
+                return None
+            text = zlib.decompress(row[0]).decode()
+            return text if isinstance(json.loads(text), dict) else None
+        except (sqlite3.Error, zlib.error, ValueError, TypeError):
             return None
 
     def put(self, scenario: Scenario, seed: int, observe: Observe | None, document: str) -> None:

@@ -210,7 +210,8 @@ def _read(path: Path, columns: Iterable[str] = COLUMNS) -> polars.DataFrame:
     reading: Callable[..., polars.DataFrame] = polars.read_parquet
     try:
         return reading(io.BytesIO(octets), columns=list(columns))
-    except Exception as error:
+    # polars panics on some files, which is no Exception.
+    except (Exception, polars.exceptions.PanicException) as error:
         raise DamagedPart(
             f"{path}: is damaged ({str(error).splitlines()[0] if str(error) else type(error).__name__}); "
             "`hopcast sweep` with the same folder repeats its runs"

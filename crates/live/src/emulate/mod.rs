@@ -556,3 +556,9 @@ fn say(text: &str) -> Result<(), Failure> {
     writeln!(io::stderr(), "{text}")
         .map_err(|error| Failure::Run(format!("standard error can't be written: {}", cause(&error))))
 }
+
+/// The number of frames of a recording, or what is wrong with it.
+#[cfg(feature = "testkit")]
+pub(crate) fn read_recording(lines: &[String]) -> Result<usize, String> {
+    recording::Recording::parse(lines).map(|recording| recording.inputs.len())
+}

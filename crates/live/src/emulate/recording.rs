@@ -145,7 +145,7 @@ impl Recording {
         Ok((String::from_utf8_lossy(&first).trim_end().to_owned(), reader))
     }
 
-    fn parse(lines: &[String]) -> Result<Self, String> {
+    pub(super) fn parse(lines: &[String]) -> Result<Self, String> {
         let [first, frames @ .., last] = lines else {
             return Err(
                 "is no recording: a first line that says what was run, and a last one that begins with \"end\", \

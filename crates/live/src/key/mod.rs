@@ -85,7 +85,7 @@ pub struct NetworkKey([u8; KEY_LEN]);
 
 impl NetworkKey {
     /// The key of these bytes, which must be hard to guess.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testkit"))]
     pub(crate) const fn new(octets: [u8; KEY_LEN]) -> Self {
         Self(octets)
     }
@@ -134,7 +134,7 @@ pub struct Keys(Vec<NetworkKey>);
 
 impl Keys {
     /// One key.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testkit"))]
     pub(crate) fn one(octets: [u8; KEY_LEN]) -> Self {
         Self(vec![NetworkKey::new(octets)])
     }

@@ -126,3 +126,9 @@ fn failure(what: &str, error: &std::io::Error) -> Failure {
     };
     Failure::Run(format!("can't {what}: {}{hint}", cause(error)))
 }
+
+/// A state as people read it.
+#[cfg(feature = "testkit")]
+pub(crate) fn status_text(state: &serde_json::Value) -> String {
+    status::text(state)
+}

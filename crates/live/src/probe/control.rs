@@ -322,13 +322,18 @@ impl Control {
             return None;
         };
         let end = self.searched + end;
-        let event = match serde_json::from_slice(&self.pending[..end]) {
-            Ok(message) => Event::Message(message),
-            Err(error) => Event::Garbage(format!("a line that is no message: {error}")),
-        };
+        let event = event(&self.pending[..end]);
         self.pending.drain(..=end);
         self.searched = 0;
         Some(event)
+    }
+}
+
+/// What a line says.
+pub(crate) fn event(line: &[u8]) -> Event {
+    match serde_json::from_slice(line) {
+        Ok(message) => Event::Message(message),
+        Err(error) => Event::Garbage(format!("a line that is no message: {error}")),
     }
 }
 

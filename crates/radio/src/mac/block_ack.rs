@@ -371,9 +371,11 @@ impl<P: Payload> Dcf<P> {
         peer.map_or(self.config.phy.standard(), |peer| peer.standard)
     }
 
-    /// Puts more packets into the MPDU in hand, which has not been sent, up to the longest A-MSDU.
+    /// Puts more packets into the MPDU in hand, which has not been sent, up to the longest A-MSDU. Not if MPDUs wait behind it: their
+    /// packets come first.
     fn lengthen_head(&mut self, now: Instant) {
-        let limits = self.access_function.originator.as_ref().map(|originator| originator.limits);
+        let originator = self.access_function.originator.as_ref().filter(|originator| !originator.has_outstanding());
+        let limits = originator.map(|originator| originator.limits);
         let Some(limits) = limits.filter(|limits| limits.amsdu > 0) else { return };
         let Some(head) = self.access_function.current() else { return };
         let (Some(receiver), Some(priority)) = (head.receiver, head.priority) else { return };

@@ -170,6 +170,11 @@ impl<P: Payload> Originator<P> {
         self.longest.octets
     }
 
+    /// Whether MPDUs wait behind the one in hand.
+    pub(super) fn has_outstanding(&self) -> bool {
+        !self.behind.is_empty()
+    }
+
     /// Adds what is outstanding already. Returns whether all of it has found room, so that more may follow.
     pub(super) fn add_outstanding(&mut self, room: &mut Room) -> bool {
         while let Some(mpdu) = self.behind.get(self.taken) {

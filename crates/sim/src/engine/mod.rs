@@ -33,6 +33,7 @@ use hopcast_radio::reception::{LeadingEdge, ReceptionOutcome};
 use hopcast_radio::units::Power;
 use hopcast_wire::ieee80211::management::BlockAckAction;
 
+use crate::stop::Stop;
 use crate::timers::Timers;
 use crate::wired::{self, Wire};
 use edges::{Edges, just_after};
@@ -309,6 +310,7 @@ pub struct Engine<U: Upper> {
     tap: Option<Box<dyn Tap<U::Packet>>>,
     watch: Option<Box<dyn Watch<U::Packet>>>,
     log: Option<Box<dyn FnMut(Event)>>,
+    stop: Stop,
 }
 
 impl<U: Upper> Engine<U> {
@@ -352,6 +354,7 @@ impl<U: Upper> Engine<U> {
             tap: None,
             watch: None,
             log: None,
+            stop: Stop::default(),
         }
     }
 
@@ -378,6 +381,16 @@ impl<U: Upper> Engine<U> {
         self.log = Some(Box::new(log));
     }
 
+    /// Looks at `stop` in each event, and where an event can go on for ever.
+    pub(crate) fn set_stop(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
+    /// Whether the run is to stop: then it is in no state to go on.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.is_set()
+    }
+
     /// Runs all events up to and including those at `end`.
     pub fn run_until(&mut self, end: Instant) {
         if self.watch.is_some() { self.run::<true>(end) } else { self.run::<false>(end) }
@@ -392,6 +405,9 @@ impl<U: Upper> Engine<U> {
             let first = trailing.min(station).min(host).min(leading);
             if first > end {
                 break;
+            }
+            if self.stop.is_set() {
+                return;
             }
             // In the order of the ranks.
             if trailing == first {
@@ -412,7 +428,9 @@ impl<U: Upper> Engine<U> {
         if let Some(last) = end.as_nanos().checked_sub(1) {
             self.run_until(Instant::from_nanos(last));
         }
-        self.now = self.now.max(end);
+        if !self.is_stopped() {
+            self.now = self.now.max(end);
+        }
     }
 
     /// Changes a host from outside of the run's events: `change` acts on the layer above, and the engine carries out the
@@ -784,7 +802,7 @@ impl<U: Upper> Engine<U> {
                     }
                 }
             }
-            if reaction == Reaction::None {
+            if reaction == Reaction::None || self.stop.is_set() {
                 break;
             }
             reaction = Reaction::None;
@@ -823,9 +841,9 @@ impl<U: Upper> Engine<U> {
 
     /// Moves packets from a host to its interfaces. The stations among them are `touched`, but for the one that is settled now.
     fn settle_host<const WATCHED: bool>(&mut self, host: usize, settled: Option<StationId>, now: Instant) {
-        let Self { upper, stations, wires, ports, touched, host_timers, watch, .. } = self;
+        let Self { upper, stations, wires, ports, touched, host_timers, watch, stop, .. } = self;
         let mut watch = watch.as_mut().filter(|_| WATCHED);
-        loop {
+        while !stop.is_set() {
             let room = |interface, priority| match ports.attachment(host, interface) {
                 Attachment::Station(station) => stations[station.0 as usize].space(priority),
                 Attachment::Wire(wire) => QueueSpace::shared(wires[wire as usize].space()),

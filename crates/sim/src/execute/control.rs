@@ -1,13 +1,15 @@
 //! Progress of running replications for other threads, and a way to stop them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hopcast_protocols::time::Duration;
+
+use crate::stop::Stop;
 
 /// Progress and stop of one [`super::execute`]; can be shared between threads.
 #[derive(Debug, Default)]
 pub struct Control {
-    is_stopped: AtomicBool,
+    stop: Stop,
     prepared: AtomicU64,
     simulated: AtomicU64,
 }
@@ -18,14 +20,20 @@ impl Control {
         Self::default()
     }
 
-    /// Stops all replications within milliseconds. Finished ones have already been passed on.
+    /// Stops all replications within milliseconds, also those that stand still within one event, unless a model does not return from
+    /// a call. Finished ones have already been passed on.
     pub fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
+        self.stop.set();
     }
 
     /// Whether [`Self::stop`] was called.
     pub fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
+        self.stop.is_set()
+    }
+
+    /// What runs look at.
+    pub(super) fn request(&self) -> &Stop {
+        &self.stop
     }
 
     /// Steps of preparation so far, added up over all replications; one has [`Job::preparation`](super::Job::preparation).

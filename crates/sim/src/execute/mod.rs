@@ -139,6 +139,7 @@ impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
         let Some(mut replication) = replication.map_err(|error| ExecuteError::Traffic { seed, error })? else {
             return Ok(None);
         };
+        replication.simulation_mut().set_stop(self.control.request());
         let capture = self.capture(seed)?;
         if let Some(capture) = &capture {
             replication.simulation_mut().set_tap(capture.tap());

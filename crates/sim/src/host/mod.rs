@@ -51,6 +51,7 @@ pub(crate) use socket::{ListenOptions, SocketOptions};
 use crate::engine::Reaction;
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{Census, Counters, DropCause, Dropped, FlowTable};
+use crate::stop::Stop;
 use crate::timers::Timers;
 use app::Program;
 use hopcast_protocols::arp::Config as ArpConfig;
@@ -168,6 +169,8 @@ pub struct Context<'a> {
     pub counters: &'a mut Counters,
     /// The pool of units for interfaces.
     pub pool: &'a mut SduPool,
+    /// What ends a call that does not end by itself.
+    pub stop: &'a Stop,
 }
 
 /// A unit for an interface.
@@ -282,7 +285,7 @@ impl Host {
 
     /// The time of [`Self::poll_timeout`] has come, or has passed.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        while self.stack.timers.first() <= cx.now {
+        while self.stack.timers.first() <= cx.now && !cx.stop.is_set() {
             match Slot::of(self.stack.timers.first_owner()) {
                 Slot::Reassembly => self.stack.expire_reassembly(cx),
                 Slot::Router => self.stack.expire_router(cx),
@@ -319,7 +322,7 @@ impl Host {
             }
             if self.stack.poll_talkers(cx) {
                 self.run_programs(cx);
-            } else if !self.has_writers() || !self.give_turns(&room, cx) {
+            } else if !self.has_writers() || !self.give_turns(&room, cx) || cx.stop.is_set() {
                 return None;
             }
         }
@@ -334,7 +337,9 @@ impl Host {
     /// Lets programs act on what their sockets have raised, until nothing is left.
     #[inline]
     fn run_programs(&mut self, cx: &mut Context<'_>) {
-        while let Some((program, socket, event)) = self.stack.poll_event(cx) {
+        while let Some((program, socket, event)) = self.stack.poll_event(cx)
+            && !cx.stop.is_set()
+        {
             self.programs[program as usize].handle_event(socket, event, &mut self.stack, cx);
         }
     }

@@ -17,6 +17,7 @@ use crate::layout;
 use crate::metrics::Counters;
 use crate::network::{self, Network};
 use crate::scenario::model::{Errors, LossLevel, Scenario};
+use crate::stop::Stop;
 use crate::topology::Topology;
 use crate::traffic::{Hosting, Machines, TrafficError, machines};
 
@@ -96,5 +97,6 @@ fn hosts(scenario: &Scenario, seed: u64, hosting: Hosting, machines: Machines, s
         observer,
         associations,
         real,
+        stop: Stop::default(),
     }
 }

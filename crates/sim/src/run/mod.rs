@@ -30,6 +30,7 @@ use crate::metrics::conversation::Conversations;
 use crate::metrics::{Counters, Dropped, FlowTable, Passage, Shown};
 use crate::mobility::Motion;
 use crate::scenario::model::Scenario;
+use crate::stop::Stop;
 use crate::traffic::{Hosting, TrafficError};
 use crate::wired::Wire;
 use crate::{layout, network};
@@ -125,6 +126,12 @@ impl Simulation {
         self.engine.medium().on_air().map(|transmission| transmission.start).min()
     }
 
+    /// Lets the run stop within an event once `stop` is set. Then it stays where it is, and cannot go on.
+    pub(crate) fn set_stop(&mut self, stop: &Stop) {
+        self.engine.set_stop(stop.clone());
+        self.engine.upper_mut().stop = stop.clone();
+    }
+
     /// Passes every event to `log`, in order.
     pub fn set_log(&mut self, log: impl FnMut(Event) + 'static) {
         self.engine.set_log(log);
@@ -137,7 +144,9 @@ impl Simulation {
             return self.engine.run_until(until);
         }
         self.engine.run_before(self.end);
-        self.finish();
+        if !self.engine.is_stopped() {
+            self.finish();
+        }
     }
 
     /// Ends the run now, at its end or before: closes the measurements of all flows. A second call does nothing.

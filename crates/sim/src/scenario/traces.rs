@@ -48,7 +48,8 @@ impl<'a> Traces<'a> {
     /// As [`Self::find`].
     pub(super) fn movements(&self, name: &str) -> Result<Vec<Arc<[Leg]>>, (String, String)> {
         let path = self.file(name, &[""]).ok_or_else(|| self.missing(name, None))?;
-        trace::parse(&read(&path)?, &path.display().to_string()).map_err(|error| (error.to_string(), String::new()))
+        let moved = trace::parse(&read(&path)?, &path.display().to_string());
+        moved.map_err(|error| self.told(&path, "movements", &error))
     }
 
     /// The trace of a link: a file next to the scenario, else in one of the trace directories.
@@ -57,7 +58,8 @@ impl<'a> Traces<'a> {
     /// As [`Self::find`].
     pub(super) fn link(&self, name: &str) -> Result<LinkTrace, (String, String)> {
         let path = self.file(name, &[""]).ok_or_else(|| self.missing(name, None))?;
-        LinkTrace::parse(&read(&path)?, &path.display().to_string()).map_err(|error| (error.to_string(), String::new()))
+        let link = LinkTrace::parse(&read(&path)?, &path.display().to_string());
+        link.map_err(|error| self.told(&path, "a link", &error))
     }
 
     fn read(&self, name: &str) -> Result<VideoTrace, (String, String)> {
@@ -71,8 +73,30 @@ impl<'a> Traces<'a> {
             let bundled = VideoTrace::bundled_names().collect::<Vec<_>>().join(", ");
             self.missing(name, Some(format!("the bundled traces ({bundled})")))
         })?;
-        VideoTrace::parse(&read(&path)?, &path.display().to_string())
-            .map_err(|error| (error.to_string(), String::new()))
+        let video = VideoTrace::parse(&read(&path)?, &path.display().to_string());
+        video.map_err(|error| self.told(&path, "video", &error))
+    }
+
+    /// What is wrong with a file, and what would be right. Errors quote its text, so that of a file elsewhere is not told: the author
+    /// of the scenario may not be allowed to read it.
+    fn told(&self, path: &Path, of: &str, error: &dyn core::error::Error) -> (String, String) {
+        if self.is_near(path) {
+            return (error.to_string(), String::new());
+        }
+        let expected =
+            "one; put it into the folder of the scenario or of --traces, and hopcast says what is wrong with it";
+        (format!("{} is no trace of {of}", path.display()), expected.into())
+    }
+
+    /// Whether a file lies in the folder of the scenario or in a trace directory, or below. Links count as what they lead to.
+    fn is_near(&self, path: &Path) -> bool {
+        let Ok(path) = path.canonicalize() else { return false };
+        let own = match self.source.directory.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => &self.source.directory,
+        };
+        let mut folders = core::iter::once(own).chain(self.source.trace_dirs.iter().map(PathBuf::as_path));
+        folders.any(|folder| folder.canonicalize().is_ok_and(|folder| path.starts_with(folder)))
     }
 
     fn beside(&self, name: &str) -> PathBuf {
@@ -110,6 +134,10 @@ fn read(path: &Path) -> Result<String, (String, String)> {
     let unreadable = |cause: String| (format!("{} cannot be read: {cause}", path.display()), String::new());
     let mut octets = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(cause(&error)))?;
+    // Files of the kernel, such as /proc/kmsg, have no length, and to read them may take for ever.
+    if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+        return Ok(String::new());
+    }
     // One more than there may be, which tells that there are more.
     file.take(MAX_BYTES + 1).read_to_end(&mut octets).map_err(|error| unreadable(cause(&error)))?;
     if octets.len() as u64 > MAX_BYTES {
@@ -117,4 +145,43 @@ fn read(path: &Path) -> Result<String, (String, String)> {
         return Err((format!("{} is too large", path.display()), expected));
     }
     String::from_utf8(octets).map_err(|_| unreadable("it is not text".into()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// A folder that is removed at the end.
+    struct Folder(PathBuf);
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn text_of_a_file_elsewhere_is_not_told() {
+        let root = std::env::temp_dir().join(format!("hopcast-traces-{}", std::process::id()));
+        let folder = Folder(root);
+        let near = folder.0.join("near");
+        std::fs::create_dir_all(near.join("below")).unwrap();
+        let secret = "0 secret 0\n";
+        std::fs::write(folder.0.join("far"), secret).unwrap();
+        std::fs::write(near.join("own"), secret).unwrap();
+        std::fs::write(near.join("below/own"), secret).unwrap();
+        std::os::unix::fs::symlink(folder.0.join("far"), near.join("link")).unwrap();
+        let source = Source { directory: near, ..Source::default() };
+        let mut traces = Traces::new(&source);
+        let absolute = folder.0.join("far").display().to_string();
+        for (name, is_told) in
+            [("own", true), ("below/own", true), ("../far", false), ("link", false), (&absolute, false)]
+        {
+            let told =
+                [traces.find(name).unwrap_err(), traces.movements(name).unwrap_err(), traces.link(name).unwrap_err()];
+            let text: Vec<String> = told.map(|(problem, expected)| format!("{problem}; {expected}")).into();
+            assert_eq!(text.join(" ").contains("secret"), is_told, "{name}: {text:?}");
+            assert!(text.iter().all(|one| one.contains("is no trace of") != is_told), "{name}: {text:?}");
+        }
+    }
 }

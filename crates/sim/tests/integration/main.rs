@@ -28,6 +28,7 @@ mod results;
 mod routing;
 mod scenarios;
 mod standards;
+mod standstill;
 mod traffic;
 mod worlds;
 

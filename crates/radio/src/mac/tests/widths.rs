@@ -9,8 +9,10 @@ use super::bench::{micros, us};
 use crate::mac::edca::{EdcaParameters, Edition};
 use crate::phy::{Capability, ChannelWidth, Shape, Standard};
 use crate::reception::IdleWidths;
-use crate::testkit::{Pair, Sent};
+use crate::testkit::{Pair, Sent, any_wide_config};
 use ChannelWidth::{Mhz20, Mhz40, Mhz80};
+use hopcast_protocols::testkit::Choices;
+use proptest::prelude::*;
 
 fn config_at(bandwidth: Bandwidth, mcs: u8) -> Config {
     let shape = Shape { width: Mhz80, ..Shape::of(Standard::Vht) };
@@ -193,4 +195,32 @@ fn an_rts_goes_over_what_is_idle() {
     assert_eq!((sent.frame.kind, sent.frame.vector.width()), (FrameKind::Rts, Mhz40));
     // CTS, one MPDU in 40 MHz (23 symbols), ACK and three SIFS.
     assert_eq!(sent.frame.duration, micros(3 * 16 + 28 + (40 + 4 * 23) + 28));
+}
+
+/// Stations and operations that `bytes` choose.
+fn disorder(bytes: &[u8]) {
+    let mut choices = Choices::new(bytes);
+    let is_negotiated = choices.pick(&[true, true, true, false]);
+    let configs = [any_wide_config(&mut choices, is_negotiated), any_wide_config(&mut choices, is_negotiated)];
+    let mut pair = Pair::new([&configs[0], &configs[1]]);
+    pair.disorder(&mut choices);
+    assert!(pair.sent.iter().all(|sent| sent.frame.vector.width() <= Mhz80));
+}
+
+/// A narrower CTS leaves MPDUs of an A-MPDU behind. One of a single packet comes first, and gets no packet from the queue: those behind it
+/// would come later than that. The bytes are what a fuzzer found.
+#[test]
+fn what_is_left_of_a_wider_frame_keeps_its_order() {
+    disorder(&[
+        0xb1, 0xb1, 0xb1, 0xb1, 0xb1, 0xb1, 0xb1, 0xb1, 0xb1, 0xb1, 0xb1, 0xb1, 0xb1, 0xb1, 0x23, 0xff, 0xff, 0x7e,
+        0x7c, 0x5e, 0x01, 0xdf, 0x04, 0x00, 0xf7, 0x00, 0x31, 0xff, 0x42, 0xf9, 0x26, 0x30, 0xf9, 0xf9, 0x01, 0x85,
+        0x00, 0x00, 0x00, 0xf9, 0xf9, 0xf9, 0xf9, 0xf9, 0xf9, 0xf9, 0xe5, 0xe5, 0xe5, 0x5e, 0x0b,
+    ]);
+}
+
+proptest! {
+    #[test]
+    fn neighbours_in_parts_of_the_channel_lose_and_repeat_nothing(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        disorder(&bytes);
+    }
 }

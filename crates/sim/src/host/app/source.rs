@@ -108,7 +108,7 @@ impl Source {
     /// Writes what is due, as far as the socket has room.
     fn write_all(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
         let write = if self.socket.is_stream() { Self::write_octets } else { Self::write_datagram };
-        while !self.is_done && write(self, stack, cx) == Attempt::Wrote {}
+        while !self.is_done && !cx.stop.is_set() && write(self, stack, cx) == Attempt::Wrote {}
         let due = self.application.poll_timeout();
         if due.is_none() {
             cx.flows[self.owner.flow].handle_source_finished();

@@ -75,7 +75,10 @@ impl Bench {
 
     fn with<R>(&mut self, node: usize, call: impl FnOnce(&mut Host, &mut Context<'_>) -> R) -> R {
         let Self { hosts, counters, flows, pool, now } = self;
-        call(&mut hosts[node], &mut Context { now: *now, flows, counters: &mut counters[node], pool })
+        call(
+            &mut hosts[node],
+            &mut Context { now: *now, flows, counters: &mut counters[node], pool, stop: &Stop::default() },
+        )
     }
 
     /// All packets that come out while the interface has `room` places.

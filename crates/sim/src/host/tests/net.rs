@@ -101,7 +101,8 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
 
     fn with(&mut self, node: usize, call: impl FnOnce(&mut Host, &mut Context<'_>)) {
         let (flows, counters, pool) = (&mut self.flows, &mut self.counters[node], &mut self.pool);
-        let mut cx = Context { now: self.now, flows, counters, pool };
+        let stop = Stop::default();
+        let mut cx = Context { now: self.now, flows, counters, pool, stop: &stop };
         let (host, queue) = (&mut self.hosts[node], &mut self.queues[node]);
         call(host, &mut cx);
         let idle = queue.is_empty();

@@ -28,6 +28,7 @@ use crate::host::packet::Packet;
 use crate::host::{Context, Hop, Host, Listener, Neighbour, Received, Sdu, SduPool, Transmit};
 use crate::id::NodeId;
 use crate::metrics::{Counters, DropCause, FlowTable};
+use crate::stop::Stop;
 use access::poll_output_of;
 use cards::poll_output_through;
 pub(super) use observer::Observer;
@@ -54,15 +55,17 @@ pub(super) struct Hosts {
     pub(super) actions: Vec<Counts>,
     /// Where real hosts stand in for simulated ones.
     pub(super) real: Option<Box<RealHosts>>,
+    /// What ends a call of a host that does not end by itself.
+    pub(super) stop: Stop,
 }
 
 impl Hosts {
     /// A host, and what it may use during a call.
     fn at(&mut self, host: u32, now: Instant) -> (&mut Host, Context<'_>) {
         let index = host as usize;
-        let Self { hosts, counters, flows, pool, .. } = self;
+        let Self { hosts, counters, flows, pool, stop, .. } = self;
         flows.set_acting(NodeId(host));
-        let context = Context { now, flows, counters: &mut counters[index], pool };
+        let context = Context { now, flows, counters: &mut counters[index], pool, stop };
         (&mut hosts[index], context)
     }
 
@@ -307,9 +310,9 @@ impl Upper for Hosts {
             return Some(outgoing);
         }
         let index = host as usize;
-        let Self { hosts, counters, flows, pool, accesses, cards, .. } = self;
+        let Self { hosts, counters, flows, pool, accesses, cards, stop, .. } = self;
         flows.set_acting(NodeId(host));
-        let mut context = Context { now, flows, counters: &mut counters[index], pool };
+        let mut context = Context { now, flows, counters: &mut counters[index], pool, stop };
         let host = &mut hosts[index];
         let access = accesses.get_mut(index).and_then(Option::as_mut);
         let transmit = match cards.get_mut(index) {
