@@ -12,8 +12,15 @@ interface Panel { title: string; unit: string; series: number[]; peak: number; l
 export class Charts {
   private readonly panels: Panel[] = [];
   private tall = LEAST_TALL;
-  constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement) {
-    const { about, samples } = state;
+  constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement) { this.refresh(); }
+  // Looks at the samples anew. Panels stay where they are.
+  refresh(): void {
+    const { about, samples } = this.state;
+    for (const panel of this.panels) {
+      panel.series = [];
+      panel.peak = -Infinity;
+      panel.least = 0;
+    }
     (about.series ?? []).forEach((series, k) => {
       if (samples.start[k] === samples.start[k + 1]) return;
       let panel = this.panels.find((one) => one.title === series.panel && one.unit === series.unit);
@@ -28,7 +35,7 @@ export class Charts {
         if (value < panel.least && Number.isFinite(value)) panel.least = value;
       }
     });
-    if (!this.panels.length) canvas.style.display = "none";
+    this.canvas.style.display = this.panels.length ? "" : "none";
   }
   get least(): number { return this.panels.length * LEAST_TALL; }
   // Charts take what room the lanes leave.
