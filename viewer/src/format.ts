@@ -26,6 +26,7 @@ export interface Description {
   series: Series[];
   counts: Record<string, number>; events: number; samples: number; positions: number;
   levels: Level[];
+  measured?: boolean; // on hosts, which have no places
   live?: { run: number; window_bytes: number }; // of a run that goes on
 }
 

@@ -52,9 +52,10 @@ function show(recording: Recording, began: number): void {
   $("main").hidden = false;
   const title = $("title");
   title.textContent = `${about.scenario} `;
-  const subtitle = Object.assign(document.createElement("small"), { textContent: `seed ${about.seed}` });
+  const subtitle = Object.assign(document.createElement("small"), { textContent: about.measured ? "measured" : `seed ${about.seed}` });
   title.append(subtitle);
-  document.title = `${about.scenario}, seed ${about.seed} – hopcast view`;
+  document.title = `${about.scenario}${about.measured ? "" : `, seed ${about.seed}`} – hopcast view`;
+  $("map").parentElement!.hidden = about.measured === true;
   const canvas = (id: string): HTMLCanvasElement => fresh(id);
   const scroll = $("scroll"), lanesCanvas = canvas("lanes"), stripCanvas = canvas("strip"), mapCanvas = canvas("map"), chartCanvas = canvas("charts"), axis = canvas("axis");
   const lanes = new Lanes(state, lanesCanvas, scroll), map = new NodeMap(state, mapCanvas), charts = new Charts(state, chartCanvas), strip = new Strip(state, stripCanvas);
@@ -68,7 +69,7 @@ function show(recording: Recording, began: number): void {
     lanes.draw();
     strip.draw();
     charts.draw();
-    map.draw(player.playing ? player.since : state.following ? Math.max(since, state.time - GLANCE) : state.time);
+    if (!about.measured) map.draw(player.playing ? player.since : state.following ? Math.max(since, state.time - GLANCE) : state.time);
     $("clock").textContent = instant(state.time);
     if (shown !== state.chosen) {
       shown = state.chosen;

@@ -23,16 +23,16 @@ use crate::run::Simulation;
 use crate::scenario::model::{Flow, Scenario, WiredLink};
 
 /// Version of the format.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 /// The folder of recordings in that of a run.
-const FOLDER: &str = "recording";
+pub(super) const FOLDER: &str = "recording";
 
 /// What tells what the other files mean.
-const DESCRIPTION: &str = "recording.json";
+pub(super) const DESCRIPTION: &str = "recording.json";
 
 /// The other files.
-const PARTS: [&str; 4] = ["events.bin", "samples.bin", "positions.bin", "levels.bin"];
+pub(super) const PARTS: [&str; 4] = ["events.bin", "samples.bin", "positions.bin", "levels.bin"];
 
 /// Time between two positions of a mobile node; longer where a run would have more than 10 000 of them.
 const POSITION_INTERVAL: Duration = Duration::from_millis(100);
@@ -244,10 +244,15 @@ pub(super) fn description(
 }
 
 /// The folder of one recording, which goes again if it is empty.
-struct Folder(PathBuf);
+#[derive(Debug)]
+pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
-    fn create(path: PathBuf) -> Result<Self, OutputError> {
+    /// Makes it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn create(path: PathBuf) -> Result<Self, OutputError> {
         fs::create_dir_all(&path).map_err(|error| OutputError { path: path.clone(), error })?;
         Ok(Self(path))
     }
@@ -282,7 +287,11 @@ pub fn remove_others(folder: &Path, seeds: &[u64]) -> Result<(), OutputError> {
     Ok(())
 }
 
-fn remove(path: &Path) -> Result<(), OutputError> {
+/// Removes a file, if it is there.
+///
+/// # Errors
+/// The system's.
+pub(super) fn remove(path: &Path) -> Result<(), OutputError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(OutputError { path: path.into(), error }),
         _ => Ok(()),
