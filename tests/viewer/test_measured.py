@@ -70,7 +70,7 @@ def stream(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
     time.sleep(1.5)
     play(source)
     time.sleep(1.0)
-    lines = []
+    lines: list[dict[str, Any]] = []
     for end in reversed(ends):
         # The sender tells the receiver that this was all.
         if not lines:
@@ -94,7 +94,7 @@ def test_frames_and_stalls_are_those_of_the_statistics(stream: Any) -> None:
     assert reported["on time"] > FRAMES / 2
     stalls = events.filter(kind="stall")
     assert stalls.filter(fate="begins").height == received["hiccups"] > 0
-    assert stalls["duration_ns"].sum() / 1e9 == pytest.approx(received["stalled_s"], abs=1e-6)
+    assert int(stalls["duration_ns"].sum()) / 1e9 == pytest.approx(received["stalled_s"], abs=1e-6)
     assert events["node"].unique().to_list() == ["receiver"]
     assert events["time_ns"].is_sorted()
 

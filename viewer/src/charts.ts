@@ -85,7 +85,7 @@ export class Charts {
     for (let place = 0; place < panel.series.length; place++) {
       const series = about.series[panel.series[place]!]!, value = now(panel.series[place]!);
       const owner = series.flow !== null ? about.flows[series.flow]?.name : series.node !== null ? about.nodes[series.node]?.name : undefined;
-      const name = owner === undefined ? series.name : alike ? owner : `${series.name} ${owner}`;
+      const name = owner === undefined || about.measured ? series.name : alike ? owner : `${series.name} ${owner}`;
       const text = `${name}${value === null ? "" : ` ${Number((value / size).toPrecision(3))}`}`;
       const more = panel.series.length - place, rest = more > 1 ? 78 : 0;
       if (at + 16 + context.measureText(text).width + rest > width) {
