@@ -30,7 +30,7 @@ OLDEST = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # What the Python module is compiled from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
     $(shell find crates traces -type f \( -name '*.rs' -o -name Cargo.toml -o -name '*.dat' \)) \
-    $(wildcard examples/*.toml examples/*.movements)
+    $(wildcard examples/*.toml examples/*.movements) python/hopcast/view/page.html
 # What a static program is built for: by name, so that the compiler's own helpers are not linked statically.
 STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 # A Python module leaves the symbols of the interpreter open, so it can't be linked into a test program: pytest tests it.

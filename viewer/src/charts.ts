@@ -12,8 +12,15 @@ interface Panel { title: string; unit: string; series: number[]; peak: number; l
 export class Charts {
   private readonly panels: Panel[] = [];
   private tall = LEAST_TALL;
-  constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement) {
-    const { about, samples } = state;
+  constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement) { this.refresh(); }
+  // Looks at the samples anew. Panels stay where they are.
+  refresh(): void {
+    const { about, samples } = this.state;
+    for (const panel of this.panels) {
+      panel.series = [];
+      panel.peak = -Infinity;
+      panel.least = 0;
+    }
     (about.series ?? []).forEach((series, k) => {
       if (samples.start[k] === samples.start[k + 1]) return;
       let panel = this.panels.find((one) => one.title === series.panel && one.unit === series.unit);
@@ -28,7 +35,7 @@ export class Charts {
         if (value < panel.least && Number.isFinite(value)) panel.least = value;
       }
     });
-    if (!this.panels.length) canvas.style.display = "none";
+    this.canvas.style.display = this.panels.length ? "" : "none";
   }
   get least(): number { return this.panels.length * LEAST_TALL; }
   // Charts take what room the lanes leave.
@@ -78,7 +85,7 @@ export class Charts {
     for (let place = 0; place < panel.series.length; place++) {
       const series = about.series[panel.series[place]!]!, value = now(panel.series[place]!);
       const owner = series.flow !== null ? about.flows[series.flow]?.name : series.node !== null ? about.nodes[series.node]?.name : undefined;
-      const name = owner === undefined ? series.name : alike ? owner : `${series.name} ${owner}`;
+      const name = owner === undefined || about.measured ? series.name : alike ? owner : `${series.name} ${owner}`;
       const text = `${name}${value === null ? "" : ` ${Number((value / size).toPrecision(3))}`}`;
       const more = panel.series.length - place, rest = more > 1 ? 78 : 0;
       if (at + 16 + context.measureText(text).width + rest > width) {

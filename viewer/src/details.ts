@@ -40,7 +40,8 @@ export class Details {
     if (i < 0) {
       add(element, "h2", "Details");
       add(element, "p", "Click an event in a lane to see its fields and what became of its frame.").className = "soft";
-      add(element, "p", `${state.events.count.toLocaleString("en")} events at ${state.about.nodes.length} nodes in ${span(state.end)}.`).className = "soft";
+      if (state.about.live) add(element, "p", `The page keeps the latest ${Math.round(state.about.live.window_bytes / 2 ** 20)}\u00a0MB of the run.`).className = "soft";
+      else add(element, "p", `${state.events.count.toLocaleString("en")} events at ${state.about.nodes.length} nodes in ${span(state.end)}.`).className = "soft";
       return;
     }
     const { events, about, theme } = state, kind = events.kind(i), frame = events.frame(i);

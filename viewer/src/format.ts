@@ -14,7 +14,7 @@ export enum Kind {
 export const KINDS = 13;
 
 export interface Series { name: string; unit: string; node: number | null; flow: number | null; panel: string }
-export interface Level { bin_ns: number; bins: number; offset: number }
+export interface Level { bin_ns: number; bins: number; offset: number; start?: number } // start: of the first bin, ns
 export interface Description {
   format: number; hopcast: string; scenario: string; seed: number; duration_ns: number;
   slot_ns?: Record<string, number>;
@@ -26,6 +26,8 @@ export interface Description {
   series: Series[];
   counts: Record<string, number>; events: number; samples: number; positions: number;
   levels: Level[];
+  measured?: boolean; // on hosts, which have no places
+  live?: { run: number; window_bytes: number }; // of a run that goes on
 }
 
 // The events as columns over one buffer. Nothing is copied, and no object exists for an event.

@@ -11,7 +11,7 @@ const SHOWN: [Kind, string][] = [
 export function legend(state: State, element: HTMLElement): void {
   element.replaceChildren();
   const { byKind } = state.index, occurring = SHOWN.filter(([kind]) => byKind[kind]! > 0);
-  for (const [kind, name] of occurring.length ? occurring : SHOWN) {
+  for (const [kind, name] of occurring.length || state.about.measured ? occurring : SHOWN) {
     const item = document.createElement("span"), canvas = document.createElement("canvas"), context = prepare(canvas, 16, 11);
     const colour = state.theme.kind[kind]!;
     context.fillStyle = context.strokeStyle = colour;

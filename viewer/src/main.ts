@@ -5,6 +5,7 @@ import { Details } from "./details";
 import { type Recording } from "./format";
 import { LANE, Lanes } from "./lanes";
 import { legend } from "./legend";
+import { Live } from "./live";
 import { NodeMap } from "./map";
 import { Overview } from "./overview";
 import { Player, SPEEDS } from "./player";
@@ -29,11 +30,14 @@ interface Query {
   time(): number;
   positions(time: number): { node: string; x: number; y: number }[];
   timings(): { load_ms: number; frame_ms: number[] };
+  follow(on: boolean): void;
+  live(): { following: boolean; over: boolean; missed: number; begin: number; end: number; kept: number } | null;
 }
 declare global { interface Window { hopcast: Query } }
 
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
-interface Opened { state: State; player: Player; choose(event: number): void }
+const GLANCE = 2e7; // ns of frames on the map of a run that goes on
+interface Opened { state: State; player: Player; live: Live | null; choose(event: number): void; follow(on: boolean): void }
 let opened: Opened | null = null;
 const timings = { load_ms: 0, frame_ms: [] as number[] };
 
@@ -48,14 +52,16 @@ function show(recording: Recording, began: number): void {
   $("main").hidden = false;
   const title = $("title");
   title.textContent = `${about.scenario} `;
-  title.append(Object.assign(document.createElement("small"), { textContent: `seed ${about.seed}` }));
-  document.title = `${about.scenario}, seed ${about.seed} – hopcast view`;
+  const subtitle = Object.assign(document.createElement("small"), { textContent: about.measured ? "measured" : `seed ${about.seed}` });
+  title.append(subtitle);
+  document.title = `${about.scenario}${about.measured ? "" : `, seed ${about.seed}`} – hopcast view`;
+  $("map").parentElement!.hidden = about.measured === true;
   const canvas = (id: string): HTMLCanvasElement => fresh(id);
   const scroll = $("scroll"), lanesCanvas = canvas("lanes"), stripCanvas = canvas("strip"), mapCanvas = canvas("map"), chartCanvas = canvas("charts"), axis = canvas("axis");
   const lanes = new Lanes(state, lanesCanvas, scroll), map = new NodeMap(state, mapCanvas), charts = new Charts(state, chartCanvas), strip = new Strip(state, stripCanvas);
   const overview = new Overview(state, canvas("overview"), axis), details = new Details(state, $("details"), (event) => choose(event));
   const player = new Player(state, () => { buttons(); state.changed(); });
-  let waiting = false, shown = -2;
+  let waiting = false, shown = -2, since = 0; // since: the time at the update before, ns
   const draw = (): void => {
     const start = performance.now();
     waiting = false;
@@ -63,7 +69,7 @@ function show(recording: Recording, began: number): void {
     lanes.draw();
     strip.draw();
     charts.draw();
-    map.draw(player.playing ? player.since : state.time);
+    if (!about.measured) map.draw(player.playing ? player.since : state.following ? Math.max(since, state.time - GLANCE) : state.time);
     $("clock").textContent = instant(state.time);
     if (shown !== state.chosen) {
       shown = state.chosen;
@@ -104,7 +110,8 @@ function show(recording: Recording, began: number): void {
       if (y < scroll.scrollTop || y + LANE > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = y - scroll.clientHeight / 3;
     }
   };
-  opened = { state, player, choose };
+  const live = about.live ? new Live(about) : null;
+  opened = { state, player, live, choose, follow: (on) => follow(on) };
   const step = (way: 1 | -1): void => {
     const next = details.neighbour(way);
     if (next >= 0) choose(next);
@@ -116,7 +123,7 @@ function show(recording: Recording, began: number): void {
     select.value = String(player.speed);
   };
   const missing = about.events - state.events.count;
-  $("note").hidden = missing === 0;
+  $("note").hidden = missing === 0 || live !== null;
   if (missing > 0) $("note").textContent = `events.bin is cut: it holds ${state.events.count.toLocaleString("en")} of ${about.events.toLocaleString("en")} events. The page shows those.`;
   else if (missing < 0) $("note").textContent = `events.bin holds ${(-missing).toLocaleString("en")} more events than recording.json says. Record the run again.`;
 
@@ -130,7 +137,7 @@ function show(recording: Recording, began: number): void {
   $("forward").onclick = () => step(1);
   $("in").onclick = () => state.zoomAt(middle(), 0.5);
   $("out").onclick = () => state.zoomAt(middle(), 2);
-  $("whole").onclick = () => state.zoom(0, state.end);
+  $("whole").onclick = () => state.zoom(state.begin, state.end);
   timePointer(lanesCanvas, state, (x, y) => {
     const event = lanes.pick(x, y);
     if (event >= 0) choose(event);
@@ -158,7 +165,7 @@ function show(recording: Recording, began: number): void {
     const wide = state.to - state.from;
     const actions: Record<string, () => void> = {
       " ": toggle, ArrowLeft: () => state.move(-wide / 5), ArrowRight: () => state.move(wide / 5), "+": () => state.zoomAt(middle(), 0.5), "=": () => state.zoomAt(middle(), 0.5),
-      "-": () => state.zoomAt(middle(), 2), Home: () => state.zoom(0, state.end), ",": () => step(-1), ".": () => step(1),
+      "-": () => state.zoomAt(middle(), 2), Home: () => state.zoom(state.begin, state.end), f: () => follow(!state.following), ",": () => step(-1), ".": () => step(1),
       ArrowUp: () => { scroll.scrollTop -= LANE; }, ArrowDown: () => { scroll.scrollTop += LANE; },
       Escape: () => { state.chosen = -1; state.changed(); }, "?": () => $<HTMLDialogElement>("keys").showModal(),
     };
@@ -167,6 +174,50 @@ function show(recording: Recording, began: number): void {
     event.preventDefault();
     action();
   }, { signal });
+  // A run that goes on: the page takes over the news while it follows, at most a fifth of the time.
+  let legendOf = "", busyUntil = 0, stopped = false;
+  const status = (): void => {
+    if (!live) return;
+    const pressed = String(state.following && !live.over);
+    $("follow").setAttribute("aria-pressed", pressed);
+    $("follow").textContent = live.over ? "Latest" : "Follow";
+    subtitle.textContent = `seed ${about.seed} · ${live.over ? "the emulation is over" : live.problem ? "lost" : state.following ? "live" : "paused"}`;
+    const note = live.problem || (live.missed ? `hopcast was too busy to pass on ${live.missed.toLocaleString("en")} events.` : "");
+    if ($("note").textContent !== note) $("note").textContent = note;
+    $("note").hidden = !note;
+  };
+  const refresh = (): void => {
+    if (!live) return;
+    const start = performance.now(), { recording: now, begin, end, removed } = live.kept(), lines = charts.least + strip.height;
+    since = state.time;
+    state.update(now, begin, end, removed);
+    if (state.chosen >= 0 && removed) shown = -2;
+    overview.refresh();
+    charts.refresh();
+    strip.refresh();
+    const kinds = state.index.byKind.map((count) => Math.sign(count)).join("");
+    if (kinds !== legendOf) legend(state, $("legend"));
+    legendOf = kinds;
+    if (charts.least + strip.height !== lines) fit();
+    busyUntil = performance.now() + 4 * (performance.now() - start);
+  };
+  const follow = (on: boolean): void => {
+    if (!live) return;
+    if (on) player.pause();
+    state.following = on;
+    if (on) refresh();
+    status();
+  };
+  state.left = status;
+  $("follow").hidden = !live;
+  $("follow").onclick = () => follow(!state.following || live!.over);
+  if (live) {
+    state.following = true;
+    void live.run(() => {
+      if (!stopped && state.following && (live.over || performance.now() >= busyUntil)) refresh();
+      if (!stopped) status();
+    });
+  }
   const observer = new ResizeObserver(fit);
   observer.observe(timeline);
   observer.observe(scroll);
@@ -178,7 +229,7 @@ function show(recording: Recording, began: number): void {
     state.changed();
   };
   dark.addEventListener("change", repaint, { signal });
-  closing = () => { player.pause(); abort.abort(); observer.disconnect(); };
+  closing = () => { stopped = true; live?.stop(); player.pause(); abort.abort(); observer.disconnect(); };
   repaint();
   buttons();
   fit();
@@ -249,7 +300,7 @@ async function start(): Promise<void> {
 
 window.hopcast = {
   ready: start(),
-  counts: () => counts(need().state),
+  counts: () => counts(need().state, need().live?.counts),
   events: (by = {}) => search(need().state, by),
   at: (node, time) => covering(need().state, node, time),
   select: (index) => {
@@ -260,7 +311,10 @@ window.hopcast = {
   selected: () => (need().state.chosen < 0 ? null : fields(need().state, need().state.chosen)),
   series: (name) => series(need().state, name),
   view: () => ({ from: need().state.from, to: need().state.to }),
-  zoom: (from, to) => need().state.zoom(from, to),
+  zoom: (from, to) => {
+    need().state.leave();
+    need().state.zoom(from, to);
+  },
   play: (speed) => need().player.play(speed),
   pause: () => need().player.pause(),
   time: () => need().state.time,
@@ -268,5 +322,10 @@ window.hopcast = {
     const [x, y] = need().state.positions.at(k, time);
     return { node: node.name, x, y };
   }),
+  follow: (on) => need().follow(on),
+  live: () => {
+    const { state, live } = need();
+    return live && { following: state.following, over: live.over, missed: live.missed, begin: state.begin, end: state.end, kept: state.events.count };
+  },
   timings: () => ({ load_ms: timings.load_ms, frame_ms: [...timings.frame_ms] }),
 };

@@ -18,26 +18,30 @@ export class Overview {
     canvas.addEventListener("pointermove", (event) => {
       if (start === null || Math.abs(event.offsetX - start) < 4) return;
       const ends = [start, event.offsetX].map((x) => toTime(this.whole(), x)).sort((a, b) => a - b);
+      state.leave();
       state.zoom(ends[0]!, ends[1]!);
     });
     canvas.addEventListener("pointerup", (event) => {
       if (start !== null && Math.abs(event.offsetX - start) < 4) {
         const time = toTime(this.whole(), event.offsetX), half = (state.to - state.from) / 2;
+        state.leave();
         state.zoom(time - half, time + half);
       }
       start = null;
     });
   }
   private whole(): Scale {
-    return { ...this.state.scale, from: 0, to: this.state.end };
+    return { ...this.state.scale, from: this.state.begin, to: this.state.end };
   }
+  // The events have changed.
+  refresh(): void { this.load = null; }
   draw(): void {
     const { state } = this, { theme } = state, scale = this.whole(), width = scale.left + scale.width;
     const context = prepare(this.canvas, width, TALL), columns = Math.max(1, Math.floor(scale.width));
     if (this.load?.length !== columns) this.load = this.measure(columns, scale);
     context.fillStyle = theme.soft;
-    context.fillText(clip(context, "Whole run", scale.left - 8), 5, 12);
-    context.fillText(clip(context, span(state.end), scale.left - 8), 5, 25);
+    context.fillText(clip(context, state.begin > 0 ? "Kept" : "Whole run", scale.left - 8), 5, 12);
+    context.fillText(clip(context, span(state.end - state.begin), scale.left - 8), 5, 25);
     context.fillStyle = theme.faint;
     context.fillRect(scale.left, 2, scale.width, TALL - 4);
     context.fillStyle = theme.kind[Kind.transmit]!;
@@ -64,7 +68,7 @@ export class Overview {
     const shares = new Float64Array(CLASSES), nodes = state.about.nodes.length;
     if (level) {
       for (let x = 0; x < columns; x++) {
-        const from = x / columns * state.end, to = (x + 1) / columns * state.end;
+        const from = scale.from + x / columns * (scale.to - scale.from), to = from + (scale.to - scale.from) / columns;
         let total = 0;
         for (let node = 0; node < nodes; node++) {
           state.levels.shares(level, node, from, to, shares);
@@ -76,7 +80,7 @@ export class Overview {
     }
     const { events } = state;
     for (let i = 0; i < events.count; i += Math.ceil(events.count / 1e6)) {
-      if (events.kind(i) === Kind.transmit) load[Math.min(columns - 1, Math.floor(events.time(i) / state.end * columns))]! += events.duration(i) / state.end * columns;
+      if (events.kind(i) === Kind.transmit) load[Math.min(columns - 1, Math.max(0, Math.floor((events.time(i) - scale.from) / (scale.to - scale.from) * columns)))]! += events.duration(i) / (scale.to - scale.from) * columns;
     }
     return load.map((share) => Math.min(1, share));
   }

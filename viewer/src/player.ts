@@ -10,11 +10,11 @@ export class Player {
   private last = 0;
   constructor(private readonly state: State, private readonly told: () => void) {
     // The whole run in about 20 s, but never faster than life.
-    this.speed = SPEEDS.filter((speed) => speed <= 1 && speed <= state.end / 20e9 * 3).at(-1) ?? SPEEDS[0]!;
+    this.speed = state.about.live ? 0.01 : SPEEDS.filter((speed) => speed <= 1 && speed <= state.end / 20e9 * 3).at(-1) ?? SPEEDS[0]!;
   }
   play(speed?: number): void {
     if (speed !== undefined && speed > 0) this.speed = speed;
-    if (this.state.time >= this.state.end) this.state.seek(0);
+    if (this.state.time >= this.state.end) this.state.seek(this.state.begin);
     if (!this.playing) {
       this.playing = true;
       this.last = performance.now();

@@ -46,9 +46,10 @@ export function covering(state: State, node: number, time: number): Fields[] {
   return state.index.overlapping(node, time, time + 1).map((i) => fields(state, i));
 }
 
-export function counts(state: State): Record<string, number> {
+// The number of events of each kind: of a run that goes on, `since` its start.
+export function counts(state: State, since: Float64Array = state.index.byKind): Record<string, number> {
   const result: Record<string, number> = {};
-  for (let kind = 0; kind < KINDS; kind++) result[kindName(state.about, kind)] = state.index.byKind[kind]!;
+  for (let kind = 0; kind < KINDS; kind++) result[kindName(state.about, kind)] = since[kind]!;
   return result;
 }
 

@@ -49,9 +49,10 @@ export async function read(source: Source): Promise<Recording | null> {
   if (about.format !== FORMAT) {
     throw new Error(`recording.json: format ${String(about.format)} is not one that this page reads (${FORMAT}). Use the hopcast that wrote the recording.`);
   }
+  const none = new ArrayBuffer(0);
+  if (about.live) return { about, events: new Events(none), samples: none, positions: none, levels: new Uint8Array(none) };
   const [events, samples, positions, levels] = await Promise.all(
     ["events.bin", "samples.bin", "positions.bin", "levels.bin"].map(source));
   if (!events) throw new Error("events.bin is missing. Choose the folder that holds recording.json and events.bin.");
-  const none = new ArrayBuffer(0);
   return { about, events: new Events(events), samples: samples ?? none, positions: positions ?? none, levels: new Uint8Array(levels ?? none) };
 }

@@ -7,24 +7,29 @@ import { Positions, Samples } from "./series";
 import { readTheme, type Theme } from "./theme";
 
 export const SHORTEST = 1000; // ns: the narrowest view
+const FOLLOWED = 2e9; // ns
 const REACH = 200000; // events looked at on either side for those of the same frame
 
 export class State {
   readonly about: Description;
-  readonly events: Events;
-  readonly index: LaneIndex;
-  readonly levels: Levels;
-  readonly samples: Samples;
-  readonly positions: Positions;
-  readonly end: number; // ns
+  events: Events;
+  index: LaneIndex;
+  levels: Levels;
+  samples: Samples;
+  positions: Positions;
+  begin = 0; // ns; what was before is not kept
+  end: number; // ns
   from = 0;
   to: number;
   time = 0;
   width = 1; // CSS pixels of the lanes, and of all that shares their time axis
   chosen = -1; // an event's number
+  following = false; // the view goes along with a run that goes on
+  wide = FOLLOWED; // ns: the view's width while it follows, if there is as much
   theme: Theme = readTheme();
   private readonly transmissions = new Map<number, number[]>(); // by event, for drawings that follow each other
   changed: () => void = () => undefined;
+  left: () => void = () => undefined; // called when the view stops following
   constructor(recording: Recording) {
     this.about = recording.about;
     this.events = recording.events;
@@ -36,21 +41,43 @@ export class State {
     this.to = this.end;
   }
   nodeName(node: number): string { return node === NONE16 ? "all" : this.about.nodes[node]?.name ?? `node ${node}`; }
+  // Takes over what is kept of a run that goes on; `removed` events at the start are gone.
+  update(recording: Recording, begin: number, end: number, removed: number): void {
+    this.events = recording.events;
+    this.index = new LaneIndex(this.events, this.about.nodes.length);
+    this.levels = new Levels(this.about, recording.levels);
+    this.samples = new Samples(recording.samples, this.about.series.length);
+    this.positions = new Positions(recording.positions, this.about.nodes);
+    this.transmissions.clear();
+    this.chosen = Math.max(-1, this.chosen - removed);
+    this.begin = begin;
+    this.end = Math.max(begin + SHORTEST, end);
+    this.to = this.time = this.end;
+    this.from = Math.max(begin, this.end - this.wide);
+    this.changed();
+  }
+  leave(): void {
+    if (!this.following) return;
+    this.following = false;
+    this.left();
+  }
   zoom(from: number, to: number): void {
-    const width = Math.min(this.end, Math.max(SHORTEST, to - from));
+    const all = this.end - this.begin, width = Math.min(all, Math.max(SHORTEST, to - from));
     const middle = (from + to) / 2;
-    this.from = Math.max(0, Math.min(this.end - width, middle - width / 2));
+    this.from = Math.max(this.begin, Math.min(this.end - width, middle - width / 2));
     this.to = this.from + width;
+    this.wide = width < all ? width : Infinity;
     this.changed();
   }
   zoomAt(time: number, factor: number): void {
-    const width = Math.min(this.end, Math.max(SHORTEST, (this.to - this.from) * factor));
+    const width = Math.min(this.end - this.begin, Math.max(SHORTEST, (this.to - this.from) * factor));
     const from = time - (time - this.from) / (this.to - this.from) * width;
     this.zoom(from, from + width);
   }
-  move(ns: number): void { this.zoom(this.from + ns, this.to + ns); }
+  move(ns: number): void { this.leave(); this.zoom(this.from + ns, this.to + ns); }
   seek(time: number): void {
-    this.time = Math.max(0, Math.min(this.end, time));
+    this.leave();
+    this.time = Math.max(this.begin, Math.min(this.end, time));
     if (this.time < this.from || this.time > this.to) {
       const width = this.to - this.from;
       this.zoom(this.time - width * 0.1, this.time + width * 0.9);

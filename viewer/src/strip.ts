@@ -9,12 +9,14 @@ const ROW = 22;
 const HEAD = 17;
 
 export class Strip {
-  private readonly players: number[];
-  constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement) {
-    const { index } = state, nodes = new Set<number>();
+  private players: number[] = [];
+  constructor(private readonly state: State, private readonly canvas: HTMLCanvasElement) { this.refresh(); }
+  // Looks for players again; those of before stay.
+  refresh(): void {
+    const { index } = this.state, nodes = new Set<number>(this.players);
     for (const kind of [Kind.media, Kind.stall]) for (const node of index.rare.get(kind)!.node) nodes.add(node);
     this.players = [...nodes].sort((a, b) => a - b);
-    if (!this.players.length) canvas.style.display = "none";
+    this.canvas.style.display = this.players.length ? "" : "none";
   }
 
   get height(): number { return this.players.length ? HEAD + ROW * this.players.length + 4 : 0; }

@@ -21,6 +21,34 @@ pub(crate) trait Answers {
 
     /// The metrics, as [`METRICS`] says.
     fn metrics(&self) -> String;
+
+    /// What is at `target` over HTTP, for a request with this field `Host`; `None` if the request has none, or several.
+    fn get(&self, target: &str, _host: Option<&str>) -> Page {
+        match target {
+            "/metrics" => Page { code: OK, kind: METRICS, body: self.metrics().into_bytes() },
+            _ => Page::text("404 Not Found", "the metrics are at /metrics\n"),
+        }
+    }
+}
+
+/// The code of a request that is answered.
+pub(crate) const OK: &str = "200 OK";
+
+/// An answer over HTTP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// The status code and what it means.
+    pub(crate) code: &'static str,
+    /// The content type.
+    pub(crate) kind: &'static str,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Page {
+    /// A sentence for people.
+    pub(crate) fn text(code: &'static str, text: &str) -> Self {
+        Self { code, kind: "text/plain", body: text.as_bytes().to_vec() }
+    }
 }
 
 /// Reads a loopback address and port, on which metrics may be given.
@@ -80,8 +108,10 @@ pub(crate) struct Server {
 struct Connection {
     stream: Stream,
     request: Vec<u8>,
-    /// What is left to be sent; `None`: the request is not read yet.
+    /// What is to be sent; `None`: the request is not read yet.
     reply: Option<Vec<u8>>,
+    /// Bytes of it that are sent.
+    sent: usize,
     until: Instant,
 }
 
@@ -114,6 +144,16 @@ impl Server {
         Ok(())
     }
 
+    /// Answers over HTTP alone.
+    ///
+    /// # Errors
+    ///
+    /// The platform's.
+    pub(crate) fn http(http: TcpListener) -> io::Result<Self> {
+        http.set_nonblocking(true)?;
+        Ok(Self { http: Some(http), ..Self::default() })
+    }
+
     /// What is to be waited for.
     pub(crate) fn fds(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let has_room = self.connections.len() < MAX_CONNECTIONS;
@@ -129,6 +169,11 @@ impl Server {
         local.into_iter().chain(http).chain(open)
     }
 
+    /// Whether all that have come have their answers.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.connections.is_empty()
+    }
+
     /// When somebody's patience ends.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.connections.iter().map(|connection| connection.until).min()
@@ -139,7 +184,7 @@ impl Server {
         while self.connections.len() < MAX_CONNECTIONS
             && let Some((stream, reply)) = self.accept(answers)
         {
-            self.connections.push(Connection { stream, request: Vec::new(), reply, until: now + PATIENCE });
+            self.connections.push(Connection { stream, request: Vec::new(), reply, sent: 0, until: now + PATIENCE });
         }
         self.connections
             .retain_mut(|connection| connection.until > now && connection.proceed(answers).unwrap_or(false));
@@ -174,14 +219,14 @@ impl Connection {
             }
             self.reply = answer(&self.request, answers);
         }
-        let Some(reply) = &mut self.reply else { return Ok(true) };
-        while !reply.is_empty() {
+        let Some(reply) = &self.reply else { return Ok(true) };
+        while self.sent < reply.len() {
             let written = match &mut self.stream {
-                Stream::Local(stream) => stream.write(reply),
-                Stream::Http(stream) => stream.write(reply),
+                Stream::Local(stream) => stream.write(&reply[self.sent..]),
+                Stream::Http(stream) => stream.write(&reply[self.sent..]),
             };
             match written {
-                Ok(len) => drop(reply.drain(..len)),
+                Ok(len) => self.sent += len,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
                 Err(error) => return Err(error),
             }
@@ -197,17 +242,27 @@ pub(crate) fn answer(request: &[u8], answers: &impl Answers) -> Option<Vec<u8>> 
         return None;
     }
     let mut words = request.split(|&octet| matches!(octet, b' ' | b'\r' | b'\n'));
-    let (code, kind, body) = match (words.next(), words.next()) {
-        _ if !is_whole => ("431 Request Header Fields Too Large", "text/plain", String::new()),
-        (Some(b"GET"), Some(b"/metrics")) => ("200 OK", METRICS, answers.metrics()),
-        (Some(b"GET"), _) => ("404 Not Found", "text/plain", "the metrics are at /metrics\n".into()),
-        _ => ("405 Method Not Allowed", "text/plain", String::new()),
+    let Page { code, kind, body } = match (words.next(), words.next().map(str::from_utf8)) {
+        _ if !is_whole => Page::text("431 Request Header Fields Too Large", ""),
+        (Some(b"GET"), Some(Ok(target))) => answers.get(target, host(request)),
+        (Some(b"GET"), _) => Page::text("400 Bad Request", ""),
+        _ => Page::text("405 Method Not Allowed", ""),
     };
     let head = format!(
-        "HTTP/1.1 {code}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {code}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\nConnection: \
+         close\r\n\r\n",
         body.len()
     );
-    Some([head.as_bytes(), body.as_bytes()].concat())
+    Some([head.into_bytes(), body].concat())
+}
+
+/// The field `Host` of a request, which may be there once.
+fn host(request: &[u8]) -> Option<&str> {
+    let mut hosts = request.split(|&octet| octet == b'\n').filter_map(|line| {
+        let (name, value) = str::from_utf8(line).ok()?.split_once(':')?;
+        name.eq_ignore_ascii_case("host").then(|| value.trim())
+    });
+    hosts.next().filter(|_| hosts.next().is_none())
 }
 
 #[cfg(test)]
@@ -263,6 +318,17 @@ mod tests {
         ] {
             let reply = reply(request).expect("it is answered");
             assert!(reply.starts_with(&format!("HTTP/1.1 {code}\r\n")), "{reply}");
+        }
+    }
+
+    #[test]
+    fn the_host_of_a_request_is_its_only_one() {
+        for (request, expected) in [
+            (&b"GET / HTTP/1.1\r\nhOST:  127.0.0.1:80 \r\n\r\n"[..], Some("127.0.0.1:80")),
+            (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", None),
+            (b"GET / HTTP/1.1\r\nHosts: a\r\n\r\n", None),
+        ] {
+            assert_eq!(host(request), expected);
         }
     }
 

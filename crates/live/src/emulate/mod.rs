@@ -10,6 +10,7 @@
 //! | record frames from real hosts, and replay them | `recording` |
 //! | run without root | `rootless` |
 //! | report while it runs | `watch`, `metrics`, `captured` |
+//! | let browsers follow it | `view` |
 //! | report results | `report` |
 
 mod captured;
@@ -24,6 +25,7 @@ mod report;
 mod rights;
 mod rootless;
 mod session;
+mod view;
 mod watch;
 
 use std::fs::File;
@@ -37,7 +39,7 @@ use hopcast_sim::capture::{Capture, Names, Selection};
 use hopcast_sim::host::Listener;
 use hopcast_sim::io_error::cause;
 use hopcast_sim::layout;
-use hopcast_sim::record::{self, Recording as EventRecording};
+use hopcast_sim::record::{self, Feed, Recording as EventRecording};
 use hopcast_sim::registry::Registry;
 use hopcast_sim::results::{self, Replication, RunResult, Spent};
 use hopcast_sim::scenario::{Scenario, Source};
@@ -58,7 +60,8 @@ use recording::{Header, Recorder, Recording};
 pub(crate) use report::schema;
 use report::{EmulationRecord, Report};
 use rights::Rights;
-use session::Session;
+use session::{Following, Session};
+use view::View;
 use watch::Watch;
 
 /// Put real hosts and programs on simulated radios and wires.
@@ -126,6 +129,12 @@ pub struct Command {
     /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9654, at /metrics.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::serve::loopback, conflicts_with = "replay")]
     metrics: Option<SocketAddr>,
+    /// Show what happens while it runs, on a page for the browsers of this machine.
+    #[arg(long, conflicts_with_all = ["replay", "rootless"])]
+    view: bool,
+    /// The TCP port of the page on 127.0.0.1; by default, one that is free.
+    #[arg(long, value_name = "PORT", requires = "view")]
+    view_port: Option<u16>,
     /// Write down all that real hosts send, for --replay.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -240,7 +249,7 @@ impl Command {
         let header =
             Header { hopcast: env!("CARGO_PKG_VERSION").into(), scenario_sha256: scenario.sha256.clone(), seed };
         let capture = self.capture(scenario, &mut session.replication)?;
-        self.record_events(scenario, seed, &mut session)?;
+        self.follow_events(scenario, seed, &mut session)?;
         // From here on, whatever happens, things are put in order.
         let signals =
             Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
@@ -335,7 +344,7 @@ impl Command {
         scenario.duration = scenario.duration.max(end.saturating_since(Instant::START));
         let mut session = session(path, &scenario, header.seed)?;
         let capture = self.capture(&scenario, &mut session.replication)?;
-        self.record_events(&scenario, header.seed, &mut session)?;
+        self.follow_events(&scenario, header.seed, &mut session)?;
         let clock = Clock::new();
         let outputs = replay(&mut session, &inputs, end);
         let record = EmulationRecord::new(&session, &outputs, left);
@@ -433,11 +442,22 @@ impl Command {
         Ok(Some(Captured::new(capture.meter(), selection, folder, duration)))
     }
 
-    /// Begins the recording of what happens, if it is wanted.
-    fn record_events<'s>(&self, scenario: &'s Scenario, seed: u64, session: &mut Session<'s>) -> Result<(), Failure> {
-        let Some(folder) = self.out.as_deref().filter(|_| self.events) else { return Ok(()) };
-        let recording = EventRecording::create(folder, scenario, seed);
-        session.set_recording(recording.map_err(|error| Failure::Input(error.to_string()))?);
+    /// Begins the recording of what happens, and its page, if they are wanted.
+    fn follow_events<'s>(&self, scenario: &'s Scenario, seed: u64, session: &mut Session<'s>) -> Result<(), Failure> {
+        let folder = self.out.as_deref().filter(|_| self.events);
+        let recording = folder.map(|folder| EventRecording::create(folder, scenario, seed)).transpose();
+        let recording = recording.map_err(|error| Failure::Input(error.to_string()))?;
+        let feed = self.view.then(|| {
+            recording.as_ref().map_or_else(|| Feed::new(scenario, seed), |recording| Ok(Feed::of_recording(recording)))
+        });
+        let feed = feed.transpose().map_err(|error| Failure::Input(format!("--view: {error}")))?;
+        let following = feed.map(|feed| {
+            let view = View::open(self.view_port.unwrap_or(0), feed.description())
+                .map_err(|error| Failure::Input(format!("--view: can't listen there: {error}")))?;
+            say(&format!("{} shows the emulation while it runs", view.address()))?;
+            Ok((feed, view))
+        });
+        session.set_events(recording, following.transpose()?);
         Ok(())
     }
 
@@ -453,7 +473,7 @@ impl Command {
         let failed = |error: String| Failure::Run(error);
         session.replication.simulation().check().map_err(|error| failed(error.to_string()))?;
         let end = session.now();
-        let events = session.finish();
+        let (events, following) = session.finish();
         let result = session.replication.finish(spent);
         let report = Report { run: &result, emulation: record };
         let written = match &self.out {
@@ -466,10 +486,13 @@ impl Command {
             }),
             None => Ok(()),
         };
+        let view = following.map(|following| Following::finish(following, end));
         for warning in &result.warnings {
             say(&format!("hopcast: warning: {warning}"))?;
         }
         output::print(&if self.json { report.to_json() + "\n" } else { report.to_string() })?;
+        // Browsers take what is left meanwhile.
+        drop(view);
         written.map_err(|error| failed(error.to_string()))
     }
 

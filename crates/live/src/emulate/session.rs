@@ -3,12 +3,14 @@
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::id::NodeId;
-use hopcast_sim::record::Recording;
+use hopcast_sim::record::{Feed, Recording};
 use hopcast_sim::results::{OutputError, Replication};
-use hopcast_sim::run::Delivery;
+use hopcast_sim::run::{Delivery, Simulation};
 use hopcast_sim::scenario::model::Scenario;
 use hopcast_sim::traffic::TrafficError;
 use sha2::{Digest, Sha256};
+
+use super::view::View;
 
 /// A frame that a real host sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,13 +34,42 @@ pub(super) struct Outputs {
 /// Time between two writes of what has happened.
 const WRITE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What happens in the run, on its way to files.
+/// What happens in the run, on its way to files and to browsers.
 struct Events<'a> {
-    recording: Recording<'a>,
+    recording: Option<Recording<'a>>,
+    following: Option<Following<'a>>,
     /// When it is to be written next.
     due: Instant,
     /// Why it can't be written.
     problem: Option<OutputError>,
+}
+
+/// What browsers follow.
+pub(super) struct Following<'a> {
+    feed: Feed<'a>,
+    view: View,
+}
+
+impl Following<'_> {
+    /// Tells the rest: the run has ended at `end`, and its recording is committed.
+    pub(super) fn finish(mut self, end: Instant) -> View {
+        self.view.tell(self.feed.finish(end));
+        self.view
+    }
+}
+
+impl Events<'_> {
+    /// Passes on what has happened.
+    fn collect(&mut self, simulation: &mut Simulation) {
+        if let Some(recording) = self.recording.as_ref().filter(|_| self.problem.is_none()) {
+            self.problem = recording.collect(simulation).err();
+        }
+        if let Some(Following { feed, view }) = &mut self.following
+            && let Ok(news) = feed.collect(simulation)
+        {
+            view.tell(news);
+        }
+    }
 }
 
 /// A run with real hosts.
@@ -60,22 +91,27 @@ impl<'a> Session<'a> {
         Ok(Self { replication, accepted: 0, refused: 0, delivered: 0, digest: Sha256::new(), events: None })
     }
 
-    /// Records from now on, the start, what happens.
-    pub(super) fn set_recording(&mut self, recording: Recording<'a>) {
-        recording.attach(self.replication.simulation_mut());
-        self.events = Some(Events { recording, due: Instant::START + WRITE_INTERVAL, problem: None });
+    /// Records from now on, the start, what happens: to files, for browsers, or for both.
+    pub(super) fn set_events(&mut self, recording: Option<Recording<'a>>, following: Option<(Feed<'a>, View)>) {
+        let simulation = self.replication.simulation_mut();
+        match (&recording, &following) {
+            (Some(recording), _) => recording.attach(simulation),
+            (None, Some((feed, _))) => feed.attach(simulation),
+            (None, None) => return,
+        }
+        let following = following.map(|(feed, view)| Following { feed, view });
+        self.events = Some(Events { recording, following, due: Instant::START + WRITE_INTERVAL, problem: None });
     }
 
-    /// Ends the run now. Returns its recording, of which all events are written.
+    /// Ends the run now. Returns its recording, of which all events are written, and what browsers follow.
     ///
     /// # Errors
-    /// The first event that could not be written.
-    pub(super) fn finish(&mut self) -> Result<Option<Recording<'a>>, OutputError> {
+    /// Instead of the recording: the first event that could not be written.
+    pub(super) fn finish(&mut self) -> (Result<Option<Recording<'a>>, OutputError>, Option<Following<'a>>) {
         self.replication.simulation_mut().finish();
-        let Some(Events { recording, problem, .. }) = self.events.take() else { return Ok(None) };
-        problem.map_or(Ok(()), Err)?;
-        recording.collect(self.replication.simulation_mut())?;
-        Ok(Some(recording))
+        let Some(mut events) = self.events.take() else { return (Ok(None), None) };
+        events.collect(self.replication.simulation_mut());
+        (events.problem.map_or(Ok(events.recording), Err), events.following)
     }
 
     pub(super) fn now(&self) -> Instant {
@@ -93,13 +129,9 @@ impl<'a> Session<'a> {
 
     pub(super) fn run_until(&mut self, until: Instant) {
         self.replication.run_until(until);
-        if let Some(Events { recording, due, problem }) = &mut self.events
-            && until >= *due
-        {
-            *due = until + WRITE_INTERVAL;
-            if problem.is_none() {
-                *problem = recording.collect(self.replication.simulation_mut()).err();
-            }
+        if let Some(events) = self.events.as_mut().filter(|events| until >= events.due) {
+            events.due = until + WRITE_INTERVAL;
+            events.collect(self.replication.simulation_mut());
         }
     }
 

@@ -9,6 +9,7 @@
 //! | the rate of RTP | `rate` |
 //! | from payload to media in order | `media`, `reorder`, `jitter` |
 //! | from an MPEG transport stream, or several, to RTP | `transport_stream`, `feed` |
+//! | recordings for `hopcast view` | `record` |
 //! | the commands, which drive the machines with sockets | `send`, `receive` |
 //! | files, pipes and ports; waiting; statistics; feedback to encoders | `endpoint`, `wait`, `statistics`, `feedback` |
 
@@ -22,6 +23,7 @@ mod outbox;
 mod rate;
 mod receive;
 mod receiver;
+mod record;
 mod reorder;
 mod send;
 mod sender;

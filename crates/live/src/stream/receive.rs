@@ -12,6 +12,7 @@ use hopcast_sim::io_error::cause;
 use hopcast_wire::{rtcp, rtp};
 
 use super::endpoint::{Endpoint, Output, parse_jitter_buffer, parse_time, resolve};
+use super::record::Record;
 use super::session::{TRANSPORT_STREAM_TYPE, UDP_PORT, Variant, describe};
 use super::statistics::{Display, ReceiveLine, mean_rate};
 use super::wait::{be_punctual, wait};
@@ -66,6 +67,9 @@ pub struct Receive {
     /// Listen for the next stream after the end of one.
     #[arg(long)]
     keep: bool,
+    /// Write what happens to this folder, for `hopcast view`.
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
     /// Statistics as lines of JSON on standard output, one a second.
     #[arg(long)]
     json: bool,
@@ -116,6 +120,7 @@ impl Receive {
         });
         let (variant, feedback, interval) = self.read_feedback()?;
         let sealing = read_sealing(self.key.as_deref())?;
+        let record = self.record.as_deref().map(|folder| Record::create(folder, variant, false)).transpose()?;
         let config = ReceiverConfig { variant, playout, jitter: jitter.transpose()?, feedback, interval, sealing };
         let socket =
             UdpSocket::bind(listen).map_err(|error| Failure::Input(format!("--listen {listen}: {}", cause(&error))))?;
@@ -150,6 +155,7 @@ impl Receive {
             socket,
             sink,
             display,
+            record,
             clock,
             keep: self.keep,
             finished: false,
@@ -194,6 +200,7 @@ struct Driver {
     socket: UdpSocket,
     sink: Sink,
     display: Display,
+    record: Option<Record>,
     clock: Clock,
     keep: bool,
     /// The stream has ended.
@@ -233,6 +240,9 @@ impl Driver {
             if let Some(failure) = self.output_end(signals, now) {
                 return failure;
             }
+            if let Some(record) = &mut self.record {
+                record.look_at_receiver(&self.receiver.report(now), now);
+            }
             if self.display.due() <= now {
                 let report = self.receiver.report(now);
                 let rate = self.display.rate(report.media.octets, now);
@@ -249,7 +259,8 @@ impl Driver {
             if is_over || stop_by.is_some_and(|limit| limit <= now) {
                 return self.finish(stop_by.and(signals.received()), signals, now);
             }
-            let timers = [self.receiver.poll_timeout(), Some(self.display.due()), stop_by];
+            let sample = self.record.as_ref().map(Record::due);
+            let timers = [self.receiver.poll_timeout(), Some(self.display.due()), stop_by, sample];
             let until = timers.into_iter().flatten().min();
             // A signal that has come stays readable.
             let awaited = [self.socket.as_fd(), signals.as_fd()];
@@ -338,6 +349,9 @@ impl Driver {
         self.drain(now);
         let _ = self.socket.flush();
         self.show_end(signals, now);
+        if let Some(Err(failure)) = self.record.take().map(|record| record.finish(now)) {
+            return Some(Err(failure));
+        }
         if error.kind() == io::ErrorKind::BrokenPipe {
             self.display.warn(&format!("{name} was closed"));
             return Some(Ok(()));
@@ -345,14 +359,18 @@ impl Driver {
         Some(Err(Failure::Run(format!("{name}: {}", cause(&error)))))
     }
 
-    fn show_end(&self, signals: &Signals, now: Instant) {
+    fn show_end(&mut self, signals: &Signals, now: Instant) {
         let report = self.receiver.report(now);
+        if let Some(record) = &mut self.record {
+            record.look_at_receiver(&report, now);
+        }
         let line = ReceiveLine::new(&report, mean_rate(report.media.octets, now), self.overrun, now).at_end();
         self.display.show_end(&line, &line.text(), signals);
     }
 
     fn finish(mut self, interrupted: Option<i32>, signals: &Signals, now: Instant) -> Result<(), Failure> {
         self.show_end(signals, now);
+        self.record.take().map_or(Ok(()), |record| record.finish(now))?;
         if self.other > 0 {
             let others = self.other;
             self.display.warn(&format!("{others} RTP packets were no MPEG transport stream; rtp://… takes them"));

@@ -16,6 +16,7 @@ use super::endpoint::{Endpoint, Input, parse_rate, parse_rung, parse_time};
 use super::feed::Feed;
 use super::feedback::RateFeedback;
 use super::rate::{RateControl, SLACK};
+use super::record::Record;
 use super::session::{UDP_PORT, Variant, describe};
 use super::statistics::{Display, SendLine, mean_rate};
 use super::transport_stream::Packetizer;
@@ -89,6 +90,9 @@ pub struct Send {
     /// A local socket to be made, on which encoders are told the allowed rate in bit/s, in a line of JSON each 0.1 s.
     #[arg(long, value_name = "SOCKET")]
     rate_feedback: Option<PathBuf>,
+    /// Write what happens to this folder, for `hopcast view`.
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
     /// Statistics as lines of JSON on standard output, one a second.
     #[arg(long)]
     json: bool,
@@ -159,6 +163,7 @@ impl Send {
         let is_deaf = variant == Variant::Rtp && config.rate.congestion == Congestion::None;
         let sender = Sender::new(config, seed, now);
         let (readable, buffer) = (Vec::new(), Vec::new());
+        let record = self.record.as_deref().map(|folder| Record::create(folder, variant, true)).transpose()?;
         let driver = Driver {
             sender,
             socket,
@@ -168,6 +173,7 @@ impl Send {
             supply,
             feedback,
             display,
+            record,
             clock,
             complaint: None,
             readable,
@@ -365,6 +371,7 @@ struct Driver {
     supply: Supply,
     feedback: Option<RateFeedback>,
     display: Display,
+    record: Option<Record>,
     clock: Clock,
     /// What was last complained about.
     complaint: Option<io::ErrorKind>,
@@ -589,6 +596,9 @@ impl Driver {
         {
             feed.handle_rate(rate);
         }
+        if let Some(record) = self.record.as_mut().filter(|record| record.due() <= now) {
+            record.look_at_sender(&self.sender.report(), now);
+        }
         if self.display.due() <= now {
             let report = self.sender.report();
             let rate = self.display.rate(report.octets_sent, now);
@@ -622,7 +632,8 @@ impl Driver {
             Supply::Rtp(_) | Supply::Feed { .. } => {}
         }
         let feedback = self.feedback.as_ref().map(RateFeedback::due);
-        let timers = [self.sender.poll_timeout(), media, feedback, Some(self.display.due()), stop_by];
+        let sample = self.record.as_ref().map(Record::due);
+        let timers = [self.sender.poll_timeout(), media, feedback, Some(self.display.due()), stop_by, sample];
         let readable = wait(&descriptors, timers.into_iter().flatten().min(), &self.clock)?;
         let pipes = pipes.into_iter().zip(readable.into_iter().skip(2));
         self.readable = pipes.filter_map(|(nth, is_readable)| is_readable.then_some(nth)).collect();
@@ -633,6 +644,7 @@ impl Driver {
         let report = self.sender.report();
         let line = self.line(&report, mean_rate(report.octets_sent, now), now).at_end();
         self.display.show_end(&line, &line.text(), signals);
+        self.record.take().map_or(Ok(()), |record| record.finish(now))?;
         match (interrupted.or(signals.received()), self.ended) {
             (Some(signal), _) => Err(Failure::Interrupted { signal }),
             (None, Some(CloseReason::Finished) | None) => Ok(()),

@@ -66,6 +66,16 @@ impl Variant {
         matches!(self, Self::Adtfrc | Self::Tfrc)
     }
 
+    /// Its name, as options have it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Adtfrc => "adtfrc",
+            Self::Tfrc => "tfrc",
+            Self::Udp => "udp",
+            Self::Rtp => "rtp",
+        }
+    }
+
     /// The variant of this name.
     pub fn named(name: &str) -> Option<Self> {
         <Self as clap::ValueEnum>::from_str(name, false).ok()

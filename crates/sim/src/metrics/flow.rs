@@ -472,6 +472,11 @@ impl FlowMetrics {
         }
     }
 
+    /// What has arrived so far: packets, their bytes, and the sum of their delays in nanoseconds.
+    pub(crate) fn arrived(&self) -> (u64, u64, u128) {
+        (self.ledger.received() + self.read_packets, self.received_bytes, self.delay_sum)
+    }
+
     /// The flow over time.
     pub fn series(&self) -> &Series {
         &self.series

@@ -135,6 +135,11 @@ impl Series {
         }
     }
 
+    /// What is known of the interval that has not ended.
+    pub(crate) fn current(&self) -> Sample {
+        self.current
+    }
+
     /// Time between two samples.
     pub fn interval(&self) -> Duration {
         self.interval

@@ -8,13 +8,22 @@
 //! | `levels.bin` | level of detail: shares of time by node and bin | [`Recording`] |
 //! | `recording.json` | what the others mean | [`Recording`] |
 //!
+//! [`Feed`] gives the same events, samples and positions to a viewer while the run goes on.
+//!
+//! [`Measured`] writes what programs on real hosts measure in the same format.
+//!
 //! All numbers are little-endian. Files have no header. `docs/recording.md` has the format in full.
 
 mod event;
+mod feed;
 mod levels;
+mod measured;
 mod recorder;
 mod recording;
 mod series;
+mod sink;
 mod writer;
 
+pub use feed::{Feed, KINDS, News};
+pub use measured::{Fate, Measured, Measurement, Subject};
 pub use recording::{Recording, remove_others};

@@ -147,6 +147,11 @@ impl<W: Write> Recorder<W> {
         Ok((output, events, self.counts))
     }
 
+    /// Where events are written.
+    pub(super) fn output_mut(&mut self) -> &mut W {
+        self.writer.output_mut()
+    }
+
     fn push(&mut self, event: Event) {
         self.counts[event.kind as usize] += 1;
         self.writer.push(event);

@@ -1,7 +1,7 @@
 //! The folder of a recording: its files, from the start of a run to their names.
 
 use std::cell::RefCell;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -13,6 +13,7 @@ use super::event::{Event, Kind};
 use super::levels::{Level, Levels};
 use super::recorder::{FRAMES, Recorder, Watcher};
 use super::series;
+use super::sink::Sink;
 use crate::id::NodeId;
 use crate::layout;
 use crate::metrics::DropCause;
@@ -22,16 +23,16 @@ use crate::run::Simulation;
 use crate::scenario::model::{Flow, Scenario, WiredLink};
 
 /// Version of the format.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 /// The folder of recordings in that of a run.
-const FOLDER: &str = "recording";
+pub(super) const FOLDER: &str = "recording";
 
 /// What tells what the other files mean.
-const DESCRIPTION: &str = "recording.json";
+pub(super) const DESCRIPTION: &str = "recording.json";
 
 /// The other files.
-const PARTS: [&str; 4] = ["events.bin", "samples.bin", "positions.bin", "levels.bin"];
+pub(super) const PARTS: [&str; 4] = ["events.bin", "samples.bin", "positions.bin", "levels.bin"];
 
 /// Time between two positions of a mobile node; longer where a run would have more than 10 000 of them.
 const POSITION_INTERVAL: Duration = Duration::from_millis(100);
@@ -42,12 +43,15 @@ const STRAIGHT: f64 = 0.01;
 
 /// The recording of one run. Dropping it before [`Self::commit`] leaves no files behind.
 pub struct Recording<'a> {
-    scenario: &'a Scenario,
-    seed: u64,
+    pub(super) scenario: &'a Scenario,
+    pub(super) seed: u64,
     folder: Folder,
     events: Part,
-    recorder: Rc<RefCell<Option<Recorder<BufWriter<File>>>>>,
+    pub(super) recorder: Shared,
 }
+
+/// The recorder of a run, until the run is over.
+pub(super) type Shared = Rc<RefCell<Option<Recorder<Sink>>>>;
 
 impl<'a> Recording<'a> {
     /// Begins the recording of a run of `scenario` with `seed`: `recording/<seed>/` in `folder`, which must exist.
@@ -56,24 +60,18 @@ impl<'a> Recording<'a> {
     /// A folder or file that can't be created; a scenario with more than 65 535 nodes or flows.
     pub fn create(folder: &Path, scenario: &'a Scenario, seed: u64) -> Result<Self, OutputError> {
         let path = folder.join(FOLDER).join(seed.to_string());
-        let limit = usize::from(Event::NO_INDEX);
-        if layout::groups(scenario).count() > limit || scenario.flows.len() > limit {
-            let error = io::Error::new(io::ErrorKind::InvalidInput, "recordings hold at most 65535 nodes and flows");
+        if let Err(error) = check(scenario) {
             return Err(OutputError { path, error });
         }
         let folder = Folder::create(path)?;
         let (events, file) = Part::create(&folder.0.join(PARTS[0]))?;
-        let ends = scenario.flows.iter().map(|flow| [flow.from, flow.to]).collect();
-        let recorder = Recorder::new(BufWriter::with_capacity(1 << 16, file), layout::ports(scenario), ends);
-        Ok(Self { scenario, seed, folder, events, recorder: Rc::new(RefCell::new(Some(recorder))) })
+        let recorder = recorder(scenario, Sink::file(BufWriter::with_capacity(1 << 16, file)));
+        Ok(Self { scenario, seed, folder, events, recorder })
     }
 
     /// Lets `simulation`, which is at its start, report to this recording.
     pub fn attach(&self, simulation: &mut Simulation) {
-        if let Some(recorder) = &mut *self.recorder.borrow_mut() {
-            recorder.set_noises(simulation.noises());
-        }
-        simulation.set_watch(Watcher(Rc::clone(&self.recorder)));
+        attach(&self.recorder, simulation);
     }
 
     /// Writes what has happened. To be called now and then, as it waits in memory until then.
@@ -94,7 +92,7 @@ impl<'a> Recording<'a> {
     pub fn commit(self, result: &RunResult, end: Instant) -> Result<(), OutputError> {
         let Some(recorder) = self.recorder.borrow_mut().take() else { return Ok(()) };
         let finished = recorder.finish(end).and_then(|(output, events, counts)| {
-            output.into_inner().map_err(io::IntoInnerError::into_error)?;
+            output.close()?;
             Ok((events, counts))
         });
         let (events, counts) = finished.map_err(|error| self.events.error(error))?;
@@ -102,7 +100,7 @@ impl<'a> Recording<'a> {
         let (series, samples) = series::samples(result);
         let (area, positions) = self.positions(end);
         let sizes = [samples.len(), positions.len()].map(|bytes| bytes / 24);
-        let description = self.description((&counts, events, sizes), end, area, &levels, series);
+        let description = description((self.scenario, self.seed), (&counts, events, sizes), end, area, &levels, series);
         let path = |name: &str| self.folder.0.join(name);
         let write = |(name, bytes): (&str, &[u8])| {
             let (part, mut file) = Part::create(&path(name))?;
@@ -173,57 +171,88 @@ impl<'a> Recording<'a> {
         }
         (area, bytes)
     }
+}
 
-    fn description(
-        &self,
-        (counts, events, [samples, positions]): (&[u64; Kind::ALL.len()], u64, [usize; 2]),
-        end: Instant,
-        area: [f64; 4],
-        levels: &[Level],
-        series: Value,
-    ) -> Value {
-        let Self { scenario, seed, .. } = *self;
-        let mut motion = layout::motion(scenario, seed);
-        let node = |(name, node): (&String, u32)| {
-            let at = motion.position(NodeId(node), Instant::START);
-            json!({ "name": name, "x": at.x, "y": at.y })
-        };
-        let flow = |flow: &Flow| {
-            let protocol = protocol(&flow.transport);
-            json!({ "name": flow.name, "from": flow.from.0, "to": flow.to.0, "protocol": protocol })
-        };
-        let link = |link: &WiredLink| link.between.map(|node| node.0);
-        let counts: serde_json::Map<String, Value> =
-            Kind::ALL.iter().zip(counts).map(|(kind, &count)| (kind.name().to_owned(), count.into())).collect();
-        let level = |level: &Level| json!({ "bin_ns": level.bin_ns, "bins": level.bins, "offset": level.offset });
-        json!({
-            "format": FORMAT,
-            "hopcast": env!("CARGO_PKG_VERSION"),
-            "scenario": scenario.name,
-            "seed": seed,
-            "duration_ns": end.as_nanos(),
-            "nodes": node_names(scenario).zip(0..).map(node).collect::<Vec<_>>(),
-            "area": area,
-            "flows": scenario.flows.iter().map(flow).collect::<Vec<_>>(),
-            "links": scenario.links.iter().map(link).collect::<Vec<_>>(),
-            "kinds": Kind::ALL.map(Kind::name),
-            "frames": FRAMES,
-            "drops": DropCause::ALL.map(DropCause::name),
-            "series": series,
-            "counts": counts,
-            "events": events,
-            "samples": samples,
-            "positions": positions,
-            "levels": levels.iter().map(level).collect::<Vec<_>>(),
-        })
+/// Refuses a scenario that has too much for the records.
+///
+/// # Errors
+/// More than 65 535 nodes or flows.
+pub(super) fn check(scenario: &Scenario) -> io::Result<()> {
+    let limit = usize::from(Event::NO_INDEX);
+    if layout::groups(scenario).count() > limit || scenario.flows.len() > limit {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "recordings hold at most 65535 nodes and flows"));
     }
+    Ok(())
+}
+
+/// A recorder of runs of `scenario` that writes to `sink`.
+pub(super) fn recorder(scenario: &Scenario, sink: Sink) -> Shared {
+    let ends = scenario.flows.iter().map(|flow| [flow.from, flow.to]).collect();
+    Rc::new(RefCell::new(Some(Recorder::new(sink, layout::ports(scenario), ends))))
+}
+
+/// Lets `simulation`, which is at its start, report to `recorder`.
+pub(super) fn attach(recorder: &Shared, simulation: &mut Simulation) {
+    if let Some(recorder) = &mut *recorder.borrow_mut() {
+        recorder.set_noises(simulation.noises());
+    }
+    simulation.set_watch(Watcher(Rc::clone(recorder)));
+}
+
+/// What the other files mean.
+pub(super) fn description(
+    (scenario, seed): (&Scenario, u64),
+    (counts, events, [samples, positions]): (&[u64; Kind::ALL.len()], u64, [usize; 2]),
+    end: Instant,
+    area: [f64; 4],
+    levels: &[Level],
+    series: Value,
+) -> Value {
+    let mut motion = layout::motion(scenario, seed);
+    let node = |(name, node): (&String, u32)| {
+        let at = motion.position(NodeId(node), Instant::START);
+        json!({ "name": name, "x": at.x, "y": at.y })
+    };
+    let flow = |flow: &Flow| {
+        let protocol = protocol(&flow.transport);
+        json!({ "name": flow.name, "from": flow.from.0, "to": flow.to.0, "protocol": protocol })
+    };
+    let link = |link: &WiredLink| link.between.map(|node| node.0);
+    let counts: serde_json::Map<String, Value> =
+        Kind::ALL.iter().zip(counts).map(|(kind, &count)| (kind.name().to_owned(), count.into())).collect();
+    let level = |level: &Level| json!({ "bin_ns": level.bin_ns, "bins": level.bins, "offset": level.offset });
+    json!({
+        "format": FORMAT,
+        "hopcast": env!("CARGO_PKG_VERSION"),
+        "scenario": scenario.name,
+        "seed": seed,
+        "duration_ns": end.as_nanos(),
+        "nodes": node_names(scenario).zip(0..).map(node).collect::<Vec<_>>(),
+        "area": area,
+        "flows": scenario.flows.iter().map(flow).collect::<Vec<_>>(),
+        "links": scenario.links.iter().map(link).collect::<Vec<_>>(),
+        "kinds": Kind::ALL.map(Kind::name),
+        "frames": FRAMES,
+        "drops": DropCause::ALL.map(DropCause::name),
+        "series": series,
+        "counts": counts,
+        "events": events,
+        "samples": samples,
+        "positions": positions,
+        "levels": levels.iter().map(level).collect::<Vec<_>>(),
+    })
 }
 
 /// The folder of one recording, which goes again if it is empty.
-struct Folder(PathBuf);
+#[derive(Debug)]
+pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
-    fn create(path: PathBuf) -> Result<Self, OutputError> {
+    /// Makes it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn create(path: PathBuf) -> Result<Self, OutputError> {
         fs::create_dir_all(&path).map_err(|error| OutputError { path: path.clone(), error })?;
         Ok(Self(path))
     }
@@ -258,7 +287,11 @@ pub fn remove_others(folder: &Path, seeds: &[u64]) -> Result<(), OutputError> {
     Ok(())
 }
 
-fn remove(path: &Path) -> Result<(), OutputError> {
+/// Removes a file, if it is there.
+///
+/// # Errors
+/// The system's.
+pub(super) fn remove(path: &Path) -> Result<(), OutputError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(OutputError { path: path.into(), error }),
         _ => Ok(()),

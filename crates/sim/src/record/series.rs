@@ -7,10 +7,10 @@ use crate::metrics::Sample;
 use crate::results::RunResult;
 
 /// What a flow's sample of an interval says, which began at an instant.
-type Reading = fn(&Sample, Instant) -> Option<f64>;
+pub(super) type Reading = fn(&Sample, Instant) -> Option<f64>;
 
 /// Name, unit, panel and reading of the series of a flow.
-const OF_FLOWS: [(&str, &str, &str, Reading); 7] = [
+pub(super) const OF_FLOWS: [(&str, &str, &str, Reading); 7] = [
     ("rate", "b/s", "rate", |sample, start| {
         let time = sample.time.saturating_since(start).as_secs_f64();
         (time > 0.0).then(|| sample.received_bytes as f64 * 8.0 / time)
@@ -30,6 +30,29 @@ fn nonzero(octets: u32) -> Option<f64> {
     (octets > 0 && octets < u32::MAX).then(|| f64::from(octets))
 }
 
+/// A flow's series, for `recording.json`.
+pub(super) fn of_flow(flow: usize, name: &str, unit: &str, panel: &str) -> Value {
+    json!({ "name": name, "unit": unit, "node": null, "flow": flow, "panel": panel })
+}
+
+/// The series of a node's interface queues.
+pub(super) fn queue(node: u32) -> Value {
+    json!({ "name": "queue", "unit": "packets", "node": node, "flow": null, "panel": "queue" })
+}
+
+/// The series of the rate that a node's rate control has chosen.
+pub(super) fn data_rate(node: u32) -> Value {
+    json!({ "name": "data rate", "unit": "b/s", "node": node, "flow": null, "panel": "data rate" })
+}
+
+/// A record of `samples.bin`.
+pub(super) fn write_sample(bytes: &mut Vec<u8>, time: Instant, series: u32, value: f64) {
+    bytes.extend(time.as_nanos().to_le_bytes());
+    bytes.extend(series.to_le_bytes());
+    bytes.extend([0; 4]);
+    bytes.extend(value.to_le_bytes());
+}
+
 /// The series for `recording.json`, and their samples in order of time. A series without any sample is left out.
 pub(super) fn samples(result: &RunResult) -> (Value, Vec<u8>) {
     let mut all: Vec<(Value, Vec<(Instant, f64)>)> = Vec::new();
@@ -38,24 +61,23 @@ pub(super) fn samples(result: &RunResult) -> (Value, Vec<u8>) {
             let starts = [Instant::START].into_iter().chain(samples.iter().map(|sample| sample.time));
             let values =
                 samples.iter().zip(starts).filter_map(|(sample, start)| Some((sample.time, reading(sample, start)?)));
-            let about = json!({ "name": name, "unit": unit, "node": null, "flow": flow, "panel": panel });
+            let about = of_flow(flow, name, unit, panel);
             all.push((about, values.collect()));
         }
     }
     let series = &result.series;
     for node in 0..result.nodes.len() as u32 {
-        let about = |name: &str, unit: &str, panel: &str| json!({ "name": name, "unit": unit, "node": node, "flow": null, "panel": panel });
         let mut queued = series.queues.iter().filter(|sample| sample.node.0 == node).peekable();
         if queued.peek().is_some() {
             let values = series.times.iter().zip(0..).map(|(&time, place)| {
                 (time, queued.next_if(|sample| sample.time == place).map_or(0.0, |sample| f64::from(sample.packets)))
             });
-            all.push((about("queue", "packets", "queue"), values.collect()));
+            all.push((queue(node), values.collect()));
         }
         let rates = series.rates.iter().filter(|sample| sample.node.0 == node);
         let rates = rates
             .map(|sample| (series.times[sample.time as usize], f64::from(sample.rate.data_rate().as_kbps()) * 1e3));
-        all.push((about("data rate", "b/s", "data rate"), rates.collect()));
+        all.push((data_rate(node), rates.collect()));
     }
     all.retain(|(_, values)| !values.is_empty());
     let mut samples: Vec<(Instant, u32, f64)> = Vec::new();
@@ -65,10 +87,7 @@ pub(super) fn samples(result: &RunResult) -> (Value, Vec<u8>) {
     samples.sort_by_key(|&(time, number, _)| (time, number));
     let mut bytes = Vec::with_capacity(samples.len() * 24);
     for (time, number, value) in samples {
-        bytes.extend(time.as_nanos().to_le_bytes());
-        bytes.extend(number.to_le_bytes());
-        bytes.extend([0; 4]);
-        bytes.extend(value.to_le_bytes());
+        write_sample(&mut bytes, time, number, value);
     }
     (all.into_iter().map(|(about, _)| about).collect(), bytes)
 }

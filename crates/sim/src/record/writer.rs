@@ -24,6 +24,11 @@ impl<W: Write> EventWriter<W> {
         Self { output, waiting: BTreeMap::new(), arrived: 0, written: 0 }
     }
 
+    /// The output.
+    pub(super) fn output_mut(&mut self) -> &mut W {
+        &mut self.output
+    }
+
     /// Takes an event, whose time must not be before the last [`Self::release`].
     pub(super) fn push(&mut self, event: Event) {
         self.waiting.insert((event.time, event.kind.order(), self.arrived), event);
