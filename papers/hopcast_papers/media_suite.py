@@ -1,4 +1,4 @@
-"""V1 to V12: the test cases of RFC 8867 and RFC 8869 for congestion control of media, with the metrics of RFC 8868."""
+"""V1 to V13: the test cases of RFC 8867 and RFC 8869 for congestion control of media, with the metrics of RFC 8868."""
 
 from __future__ import annotations
 
@@ -31,6 +31,10 @@ QUEUE = 0.3
 """Seconds for which a full queue holds packets at the bottleneck's first capacity."""
 BIN = 2.5
 """Seconds of an interval of the figures."""
+WEIGHTED = ("nada",)
+"""The congestion controls that have weights."""
+WEIGHT = 2.0
+"""That of the preferred flow of V13, next to one of 1."""
 SUITE = "ns3-rmcat's test suite; not compared with the RFC's text"
 
 Flow = Any
@@ -240,11 +244,22 @@ def _stalled(flows: Sequence[Flow], document: Document) -> float:
     return 100.0 * stalled / shown if shown else math.nan
 
 
-def _fairness(load: Load, flows: Sequence[Flow], document: Document) -> float:
-    """Jain's index of the rates in the last quarter of the case."""
+def _last_rates(load: Load, flows: Sequence[Flow], document: Document) -> list[float]:
+    """The rates in the last quarter of the case, summed over its intervals."""
     last = range(int(0.75 * load.duration / BIN), int((load.duration - 1.0) / BIN))
     rates = [document["bins"][flow["name"]]["rate"] for flow in flows if _active(flow, load.duration - BIN - 1.0)]
-    return jain(sum(rate[step] for step in last) for rate in rates)
+    return [sum(rate[step] for step in last) for rate in rates]
+
+
+def _fairness(load: Load, flows: Sequence[Flow], document: Document) -> float:
+    """Jain's index of the rates in the last quarter of the case."""
+    return jain(_last_rates(load, flows, document))
+
+
+def _ratio(load: Load, flows: Sequence[Flow], document: Document) -> float:
+    """The first flow's rate over the second one's, in the last quarter of the case."""
+    first, second = _last_rates(load, flows, document)
+    return first / second if second else math.nan
 
 
 def _rate(load: Load, flows: Sequence[Flow], document: Document) -> float:
@@ -328,6 +343,15 @@ def pause(control: str, amount: Amount) -> Made:
     ]
     flows += [media(f"call {pair}", forth(pair), control, stop=119.0) for pair in (2, 3)]
     load = Load(120.0, flows, [(0, 3.5e6)])
+    return {"": (load, dumbbell(load))}
+
+
+def priorities(control: str, amount: Amount) -> Made:
+    """6.1: two flows, of which the first has twice the weight of the second where the congestion control has weights."""
+    flows = [media(f"call {pair}", forth(pair), control, stop=119.0) for pair in (1, 2)]
+    if control in WEIGHTED:
+        flows[0]["transport"]["weight"] = WEIGHT
+    load = Load(120.0, flows, [(0, 2e6)])
     return {"": (load, dumbbell(load))}
 
 
@@ -525,6 +549,8 @@ def _metrics(test: Test, case: str, load: Load, measured: Measured) -> list[Row]
         numbers.insert(0, ("rate of the media", "Mb/s", functools.partial(_rate, load, flows)))
     if len(flows) > 1 and test.id != "V3":
         numbers.append(("Jain's index", "", functools.partial(_fairness, load, flows)))
+    if test.id == "V13":
+        numbers.append(("first rate over second", "", functools.partial(_ratio, load, flows)))
     if others:
         numbers.append(("others", "Mb/s", functools.partial(_rate, load, others)))
     rows = [value(test.id, case, metric, unit, measured.sample(case, number)) for metric, unit, number in numbers]
@@ -621,6 +647,9 @@ _CELL = (
     Parameter("queues", "1000 packets at each radio; 300 ms at the wire of 1 Mb/s", SUITE),
     Parameter("wire", f"{1e3 * DELAY:g} ms", SUITE),
 )
+_WEIGHTS = Parameter(
+    "weights", f"{WEIGHT:g} and 1 with NADA; none with the others", "ours; not compared with the RFC's text"
+)
 TESTS = (
     Test("V1", "Media: variable capacity, one flow", "RFC 8867, 5.1", variable_single, _WIRED),
     Test("V2", "Media: variable capacity, two flows", "RFC 8867, 5.2", variable_two, _WIRED),
@@ -634,5 +663,6 @@ TESTS = (
     Test("V10", "Media: several bottlenecks", "RFC 8867, 6.3", bottlenecks, _WIRED[1:]),
     Test("V11", "Media over Wi-Fi, limited by a wire", "RFC 8869, 4.1", wired_bottleneck, _CELL),
     Test("V12", "Media over Wi-Fi, limited by the air", "RFC 8869, 4.2", wireless_bottleneck, _CELL),
+    Test("V13", "Media: two flows with weights", "RFC 8867, 6.1", priorities, (*_WIRED, _WEIGHTS)),
 )
 EXPERIMENTS = tuple(_experiment(test) for test in TESTS)

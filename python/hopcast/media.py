@@ -52,6 +52,8 @@ class Source(NamedTuple):
     """Bytes of a full packet, headers included."""
     is_markable: bool
     """Whether the scenario lets queues mark packets (`ecn = true`)."""
+    weight: float = 1.0
+    """How its share of a bottleneck compares with that of others (`weight` in the scenario)."""
 
 
 class PacketResult(NamedTuple):

@@ -153,6 +153,7 @@ class Transport(TypedDict, total=False):
     metric: Literal["joint", "idd", "stt", "none"]
     feedback: Literal["ccfb", "twcc"]
     parameters: Mapping[str, Any]
+    weight: float
 
 
 Flow = TypedDict(

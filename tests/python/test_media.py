@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -81,6 +81,21 @@ class Noted(MediaCongestionControl):
         self.notes.append(("timeout", now))
         self.timeout = None
         self.probe = Probe(7, 1e6, 5, 0)
+
+
+class Started(MediaCongestionControl):
+    """Notes what the source of its session can do."""
+
+    sources: ClassVar[list[Source]] = []
+
+    def on_start(self, source: Source) -> None:
+        self.sources.append(source)
+
+
+def test_a_law_is_told_the_weight_of_its_flow() -> None:
+    for transport in ({}, {"weight": 2.5}):
+        hopcast.run(with_law(Started, transport).set("duration", "0.1 s"), threads=1)
+    assert [source.weight for source in Started.sources] == [1.0, 2.5]
 
 
 def test_what_a_law_is_told_is_what_happens() -> None:

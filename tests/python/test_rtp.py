@@ -159,6 +159,7 @@ def test_outcomes_depend_on_nothing_but_the_seed() -> None:
     [
         ({"congestion": "gcc", "ecn": True}, "ecn.*does not react to marks"),
         ({"congestion": "scream", "ecn": True, "feedback": "twcc"}, "ecn.*does not tell marks"),
+        ({"congestion": "gcc", "weight": 2}, "weight.*has no weights"),
         ({"congestion": "screan"}, 'did you mean "scream"'),
         ({"congestion": "adtfrc", "ecn": True}, "ecn.*does not react to marks"),
         ({"congestion": "gcc", "parameters": {"rate": 1}}, "parameters.*have no effect"),

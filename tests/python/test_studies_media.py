@@ -38,7 +38,7 @@ def test_a_full_queue_lasts_for_its_time() -> None:
 
 
 def test_every_case_runs_for_every_congestion_control() -> None:
-    assert [test.id for test in TESTS] == [f"V{number}" for number in range(1, 13)]
+    assert [test.id for test in TESTS] == [f"V{number}" for number in range(1, 14)]
     for test in TESTS:
         variants = {control: set(test.make(control, QUICK)) for control in CONTROLS}
         assert len({frozenset(found) for found in variants.values()}) == 1, test.id
@@ -47,6 +47,18 @@ def test_every_case_runs_for_every_congestion_control() -> None:
                 used = {flow["transport"]["congestion"] for flow in load.flows if "congestion" in flow["transport"]}
                 assert used == {control}
                 assert {key: told for key, told, _ in scenario.explain()}["duration"] == f"{load.duration:g} s"
+
+
+WEIGHTS = (1.8, 2.2)
+"""The line for NADA's rates with weights of 2 and 1, which stood before the first run: 10 % around the RFC's equilibrium."""
+
+
+@pytest.mark.xfail(strict=True, reason="the ratio is 1.73 with the first seed, 1.80 in the mean")
+def test_nadas_shares_are_as_the_weights() -> None:
+    load, scenario = media_suite.priorities("nada", QUICK)[""]
+    document: Any = observe(hopcast.run(scenario, threads=1))
+    first, second = media_suite._last_rates(load, load.flows, document)
+    assert WEIGHTS[0] <= first / second <= WEIGHTS[1]
 
 
 def test_bins_hold_what_flows_received() -> None:

@@ -60,6 +60,7 @@ impl RateControl {
             headers,
             is_markable: self.ecn,
             packet: headers + (TRANSPORT_PACKETS * mpegts::PACKET_LEN) as u32,
+            weight: 1.0,
         });
         // When the receiver reports, it decides.
         let config = rtp::Config { source, first_sequence, format: self.format, ..rtp::Config::default() };

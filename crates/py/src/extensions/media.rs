@@ -50,8 +50,8 @@ impl Control {
         let mut control = Self { object: model.object(()), told, probe: None };
         control.call("on_start", |py| {
             let period = source.frame_period.as_secs_f64();
-            let Source { min_rate, max_rate, headers, packet, is_markable, .. } = source;
-            let fields = (min_rate, max_rate, period, headers, packet, is_markable);
+            let Source { min_rate, max_rate, headers, packet, is_markable, weight, .. } = source;
+            let fields = (min_rate, max_rate, period, headers, packet, is_markable, weight);
             (class(py, &SOURCE, "Source")?.call1(fields)?,).into_pyobject(py)
         });
         control

@@ -608,6 +608,8 @@ pub struct Rtp {
     pub feedback: rtp::Format,
     /// Whether packets can be marked.
     pub ecn: bool,
+    /// How the flow's share of a bottleneck compares with that of others.
+    pub weight: f64,
 }
 
 /// Parameters of a TCP flow.

@@ -191,6 +191,7 @@ fn rtp_options(rtp: &Rtp, application: &dyn Application, random: u64) -> RtpOpti
             headers,
             is_markable: rtp.ecn,
             packet: headers + application.largest_write(),
+            weight: rtp.weight,
         },
     }
 }

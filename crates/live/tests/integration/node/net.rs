@@ -340,11 +340,23 @@ impl Capture {
     }
 }
 
+/// The socket whose port [`flow`] sends to. The one of the flow before may be open for a moment yet: a program that another test starts
+/// has it until it runs.
+fn echo_socket() -> UdpSocket {
+    for _ in 0..100 {
+        if let Ok(socket) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, ECHO)) {
+            return socket;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("the port is not free within a second");
+}
+
 /// Sends a packet each `gap` for `duration`, and returns after how long each came back, if it did.
 pub(crate) fn flow(net: &Net, from: usize, to: usize, gap: Duration, duration: Duration) -> Vec<Option<Duration>> {
     let is_done = AtomicBool::new(false);
     let (echo, socket) = (
-        net.inside(to, || UdpSocket::bind((Ipv4Addr::UNSPECIFIED, ECHO)).expect("the port is free")),
+        net.inside(to, echo_socket),
         net.inside(from, || UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port is free")),
     );
     echo.set_read_timeout(Some(Duration::from_millis(50))).expect("it can wait");

@@ -28,7 +28,7 @@ pub enum Congestion {
 }
 
 /// What a source can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Source {
     /// The least target rate of use to it, in b/s.
     pub min_rate: u64,
@@ -42,6 +42,8 @@ pub struct Source {
     pub is_markable: bool,
     /// The size of a full packet by [`SentPacket::size`](super::SentPacket::size), in bytes.
     pub packet: u32,
+    /// How its share of a bottleneck compares with that of others, 1 for all alike.
+    pub weight: f64,
 }
 
 impl Congestion {
@@ -67,7 +69,7 @@ impl Congestion {
 
     /// A session for `source` that has sent nothing. Packets leave so that they can be marked if the algorithm reacts to that.
     pub fn start(self, source: Source) -> Box<dyn MediaCongestionControl> {
-        let Source { min_rate, max_rate, frame_period, headers, is_markable, packet } = source;
+        let Source { min_rate, max_rate, frame_period, headers, is_markable, packet, weight } = source;
         match self {
             Self::Gcc => {
                 let start_rate = gcc::Config::default().start_rate.clamp(min_rate, max_rate);
@@ -75,7 +77,7 @@ impl Congestion {
             }
             Self::Nada => {
                 let ecn = if is_markable { Ecn::Ect0 } else { Ecn::NotEct };
-                Box::new(Nada::new(nada::Config { min_rate, max_rate, headers, ecn, ..nada::Config::default() }))
+                Box::new(Nada::new(nada::Config { min_rate, max_rate, headers, priority: weight, ecn }))
             }
             Self::Scream => {
                 let ecn = if is_markable { Ecn::Ect1 } else { Ecn::NotEct };
@@ -85,6 +87,11 @@ impl Congestion {
             Self::Adtfrc => Box::new(Tfrc::new(dccp::Congestion::Adtfrc(adtfrc::Config::default()), source)),
             Self::None => Box::new(Uncontrolled::new(max_rate)),
         }
+    }
+
+    /// Whether the weight of a source matters to it.
+    pub const fn knows_weights(self) -> bool {
+        matches!(self, Self::Nada)
     }
 
     /// Whether it reacts to marks.

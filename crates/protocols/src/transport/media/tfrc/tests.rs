@@ -18,6 +18,7 @@ fn source() -> Source {
         headers: 40,
         is_markable: false,
         packet: 1040,
+        weight: 1.0,
     }
 }
 

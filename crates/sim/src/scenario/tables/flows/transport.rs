@@ -77,6 +77,10 @@ pub(super) struct Rtp {
     /// with one that a program has added as that says.
     #[schemars(extend("x-default" = is(false, "without")))]
     ecn: bool,
+    /// Weight of the flow next to others with the same congestion control: with `nada` (PRIO of RFC 8698), shares of a bottleneck are proportional
+    /// to it. One that a program has added is told it. With the others it is 1.
+    #[schemars(extend("minimum" = 0.01, "maximum" = 100, "x-default" = is(1.0, "RFC 8698, Figure 3: PRIO")))]
+    weight: f64,
 }
 
 /// How a receiver of RTP reports arrivals.
@@ -260,11 +264,16 @@ impl Resolver<'_> {
             let problem = "has no effect: this feedback does not tell marks";
             self.report(&at("ecn"), problem, "feedback = \"ccfb\"");
         }
+        // The default has no effect anywhere.
+        if keys.weight != 1.0 && matches!(congestion, MediaCongestion::BuiltIn(kind) if !kind.knows_weights()) {
+            let problem = "has no effect: this congestion control has no weights";
+            self.report(&at("weight"), problem, "congestion = \"nada\"");
+        }
         let feedback = match feedback {
             Feedback::Ccfb => rtp::Format::Ccfb,
             Feedback::Twcc => rtp::Format::Twcc,
         };
-        model::Rtp { congestion, feedback, ecn: keys.ecn }
+        model::Rtp { congestion, feedback, ecn: keys.ecn, weight: keys.weight }
     }
 
     /// A congestion control of media that hopcast has, or that a program has added.
