@@ -1,14 +1,12 @@
-"""Which devices of a [streaming cloud](../models/cloud.md) store which blocks of which clips.
+"""Which devices of a streaming cloud store which blocks of which clips::
 
-```python
-from hopcast.placement import Clip, grid, place
+    from hopcast.placement import Clip, grid, place
 
-homes = grid(25, 40)
-film = Clip(rate=4e6, length=120.0, block=1.0)
-placement = place("near", [film], homes, hop_time=0.75)
-print(f"{placement.saved:.1%} of the storage of full copies is saved")
-print(placement.displays(0, hop_time=0.75)[0])  # what the viewer at device 0 sees of clip 0
-```
+    homes = grid(25, 40)
+    film = Clip(rate=4e6, length=120.0, block=1.0)
+    placement = place("near", [film], homes, hop_time=0.75)
+    print(f"{placement.saved:.1%} of the storage of full copies is saved")
+    print(placement.displays(0, hop_time=0.75)[0])  # what the viewer at device 0 sees of clip 0
 
 Devices and clips have numbers from 0. `cloud.placement` in a scenario uses the same policies.
 """
@@ -151,14 +149,12 @@ def place(
 ) -> Placement:
     """Place the blocks of clips on devices.
 
-    | policy | copies |
-    |---|---|
-    | `full` | all clips at each device |
-    | `uniform` | `copies` of each clip, at random devices |
-    | `proportional` | `copies` of all clips together, in proportion to popularity |
-    | `square-root` | the same, in proportion to the square root of popularity |
-    | `near` | of each block as many as it takes that each device has one within H hops |
-    | `anywhere` | N − H of each block at random devices, at least one |
+    * `full`: all clips at each device.
+    * `uniform`: `copies` of each clip, at random devices.
+    * `proportional`: `copies` of all clips together, in proportion to popularity.
+    * `square-root`: the same, in proportion to the square root of popularity.
+    * `near`: of each block as many as it takes that each device has one within H hops.
+    * `anywhere`: N − H of each block at random devices, at least one.
 
     H = ⌊(i − 1) · D / h⌋ for block i, counted from 1, with D the playing time of a block and h = `hop_time`, the seconds that a block takes
     over one hop. N is the number of devices. The last two rules are those of Ghandeharizadeh, Krishnamachari and Song, IEEE Transactions on
