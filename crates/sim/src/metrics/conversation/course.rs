@@ -6,6 +6,8 @@ use hopcast_protocols::time::{Duration, Instant};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
     interval: Duration,
+    /// How many intervals have passed before the first one that is kept: a conversation that begins late has no empty ones.
+    before: usize,
     intervals: Vec<Interval>,
 }
 
@@ -37,7 +39,7 @@ const MOST: usize = 1000;
 
 impl Default for Course {
     fn default() -> Self {
-        Self { interval: FIRST_INTERVAL, intervals: Vec::new() }
+        Self { interval: FIRST_INTERVAL, before: 0, intervals: Vec::new() }
     }
 }
 
@@ -76,7 +78,7 @@ impl Course {
     pub fn intervals(&self, end: Instant) -> impl Iterator<Item = (Instant, f64, &Interval)> {
         let first = self.intervals.iter().position(|interval| *interval != Interval::default());
         let from = first.unwrap_or(self.intervals.len());
-        let starts = (0..).map(|index| Instant::START + self.interval * index);
+        let starts = (self.before as u64..).map(|index| Instant::START + self.interval * index);
         let rows = self.intervals.iter().zip(starts).skip(from);
         rows.map(move |(interval, start)| {
             let last = (start + self.interval).min(end);
@@ -91,15 +93,29 @@ impl Course {
             self.widen();
         }
         let index = (elapsed / self.interval.as_nanos()) as usize;
-        if self.intervals.len() <= index {
-            self.intervals.resize(index + 1, Interval::default());
+        if self.intervals.is_empty() {
+            self.before = index;
         }
-        &mut self.intervals[index]
+        self.begin_at(index.min(self.before));
+        let place = index - self.before;
+        if self.intervals.len() <= place {
+            self.intervals.resize(place + 1, Interval::default());
+        }
+        &mut self.intervals[place]
+    }
+
+    /// Keeps all intervals from this one on, which is not behind the first one that is kept.
+    fn begin_at(&mut self, index: usize) {
+        let missing = self.before - index;
+        self.intervals.splice(..0, core::iter::repeat_n(Interval::default(), missing));
+        self.before = index;
     }
 
     /// Makes one of each two intervals.
     fn widen(&mut self) {
         self.interval = self.interval + self.interval;
+        self.begin_at(self.before / 2 * 2);
+        self.before /= 2;
         self.intervals = self.intervals.chunks(2).map(|pair| pair.iter().fold(Interval::default(), joined)).collect();
     }
 }
@@ -120,6 +136,7 @@ fn joined(first: Interval, second: &Interval) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn at(millis: u64) -> Instant {
         Instant::START + Duration::from_millis(millis)
@@ -165,6 +182,37 @@ mod tests {
         let rows: Vec<_> = course.intervals(at(400)).map(|(.., row)| (row.frames, row.freeze_time)).collect();
         let ms = Duration::from_millis;
         assert_eq!(rows, [(1, ms(10)), (0, ms(100)), (0, ms(100)), (1, ms(30))]);
+    }
+
+    #[test]
+    fn a_conversation_that_begins_late_keeps_no_empty_intervals() {
+        let mut course = Course::default();
+        course.handle_sent(at(90_150));
+        assert_eq!((course.before, course.intervals.len()), (901, 1));
+        // What comes after 100 s makes one interval of each two.
+        course.handle_received(50, at(90_150), at(100_050));
+        assert_eq!((course.before, course.intervals.len()), (450, 51));
+        let rows: Vec<_> = course.intervals(at(200_000)).map(|(end, _, row)| (end, row.sent_packets)).collect();
+        assert_eq!((rows[0], rows[50]), ((at(90_200), 1), (at(100_200), 0)));
+    }
+
+    proptest! {
+        #[test]
+        fn times_have_any_order(times in prop::collection::vec(0..1_000_000_u64, 1..60)) {
+            let (mut course, mut sorted) = (Course::default(), Course::default());
+            times.iter().for_each(|&time| course.handle_sent(at(time)));
+            let mut times = times;
+            times.sort_unstable();
+            times.iter().for_each(|&time| sorted.handle_sent(at(time)));
+            prop_assert_eq!(&course, &sorted);
+            // Each packet is in the interval in which it was sent.
+            let length = course.interval.as_nanos();
+            for (end, _, row) in course.intervals(at(10_000_000)) {
+                let end = end.saturating_since(Instant::START).as_nanos();
+                let within = |&&time: &&u64| (end - length..end).contains(&(time * 1_000_000));
+                prop_assert_eq!(row.sent_packets, times.iter().filter(within).count() as u64);
+            }
+        }
     }
 
     #[test]
