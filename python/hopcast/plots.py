@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hopcast.figures import Curve, Group, bars, curves
+from hopcast.tables import SERIES, series_columns
 
 if TYPE_CHECKING:
     import polars
@@ -14,16 +15,6 @@ if TYPE_CHECKING:
 
     from hopcast.results import Result
 
-SERIES = {
-    "rate": ("goodput, Mb/s", 1e-6),
-    "cwnd": ("congestion window, KiB", 1 / 1024),
-    "ssthresh": ("slow start threshold, KiB", 1 / 1024),
-    "srtt": ("smoothed round-trip time, ms", 1e3),
-    "delay": ("delay, ms", 1e3),
-    "jitter": ("largest jitter, ms", 1e3),
-    "queue": ("interface queue, packets", 1.0),
-}
-"""Label and conversion factor for each series of flows and nodes."""
 MOST_NODES = 6
 """Nodes whose queues are drawn: the number of colours."""
 
@@ -59,7 +50,7 @@ def series(table: polars.DataFrame, what: str) -> Figure:
     label, factor = SERIES[what]
     if table.is_empty():
         return curves([], y=label)
-    column = columns(table)[what]
+    column = series_columns(table)[what]
     subject = "node" if what == "queue" else "flow"
     rows_of = table.filter(table["seed"] == table["seed"].min(), table[subject].is_not_null())
     drawn = []
@@ -81,16 +72,6 @@ def _longest(drawn: list[Curve]) -> list[Curve]:
     by_peak = sorted(drawn, key=lambda curve: max(value for value in curve.values if value is not None), reverse=True)
     kept = {curve.label for curve in by_peak[:MOST_NODES]}
     return [replace(curve, colour=place) for place, curve in enumerate(one for one in drawn if one.label in kept)]
-
-
-def columns(table: polars.DataFrame) -> dict[str, str]:
-    """Which of `SERIES` a table has, and in which column: its name, then its unit."""
-    found = {}
-    for what in SERIES:
-        names = [name for name in table.columns if name == what or name.startswith(f"{what}_")]
-        if names:
-            found[what] = names[0]
-    return found
 
 
 def _of_flows(document: dict[str, Any], fields: list[tuple[str, str, float]], y: str) -> Figure:

@@ -1,12 +1,15 @@
-"""HTML tables, for pages and for notebooks."""
+"""Columns of results, and HTML tables for pages and notebooks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hopcast.numbers import with_interval
+
+if TYPE_CHECKING:
+    import polars
 
 FLOW_COLUMNS = (
     ("goodput, Mb/s", "goodput_bps", 1e-6),
@@ -37,6 +40,26 @@ RTP_COLUMNS = (
     ("longest freeze, s", "freeze_max_s", 1.0),
 )
 """Columns of an RTP stream, in the same form."""
+SERIES = {
+    "rate": ("goodput, Mb/s", 1e-6),
+    "cwnd": ("congestion window, KiB", 1 / 1024),
+    "ssthresh": ("slow start threshold, KiB", 1 / 1024),
+    "srtt": ("smoothed round-trip time, ms", 1e3),
+    "delay": ("delay, ms", 1e3),
+    "jitter": ("largest jitter, ms", 1e3),
+    "queue": ("interface queue, packets", 1.0),
+}
+"""Label and conversion factor for each series of flows and nodes."""
+
+
+def series_columns(table: polars.DataFrame) -> dict[str, str]:
+    """Which of `SERIES` a table has, and in which column: its name, then its unit."""
+    found = {}
+    for what in SERIES:
+        names = [name for name in table.columns if name == what or name.startswith(f"{what}_")]
+        if names:
+            found[what] = names[0]
+    return found
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), kind: str = "") -> str:

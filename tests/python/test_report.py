@@ -22,8 +22,8 @@ from conftest import ROOT, Hopcast
 from hopcast import film
 from hopcast.lab import Study
 from hopcast.lab.rows import Sample, claim
-from hopcast.report import NothingToReport, write_report
 from hopcast.report.documents import WrongDocument, load_run
+from hopcast.report.page import NothingToReport, write_report
 from hopcast.tables import FLOW_COLUMNS, flow_table
 from hopcast_papers import EXPERIMENTS, PAPERS
 from test_studies import QUICK, made_up

@@ -9,7 +9,7 @@ from typing import Any
 import polars
 import pytest
 
-from hopcast.report import NothingToReport, write_report
+from hopcast.report.page import NothingToReport, write_report
 from hopcast.tables import CONVERSATION_COLUMNS, RTP_COLUMNS
 
 STREAM = {"ssrc": 0xABCD, **{field: 7 for _, field, _ in RTP_COLUMNS}}

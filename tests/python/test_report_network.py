@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(folder: Path) -> str:
-    from hopcast.report import write_report
+    from hopcast.report.page import write_report
 
     return Path(write_report(folder)).read_text(encoding="utf-8")
 
@@ -104,7 +104,7 @@ def test_nodes_and_drops_are_those_of_the_run(folder: Path, page: str) -> None:
 
 
 def test_a_folder_without_a_layout_has_a_report_all_the_same(folder: Path, tmp_path: Path) -> None:
-    from hopcast.report import write_report
+    from hopcast.report.page import write_report
 
     (tmp_path / "run.json").write_text((folder / "run.json").read_text())
     page = Path(write_report(tmp_path)).read_text(encoding="utf-8")

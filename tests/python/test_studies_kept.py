@@ -164,9 +164,9 @@ def test_ctrl_c_after_the_last_run_waits_until_the_rows_are_written(
 
 STEPPING = """
 import signal, sys
-from hopcast import report
+from hopcast.report import page
 
-left, write_report = int(sys.argv.pop(1)), report.write_report
+left, write_report = int(sys.argv.pop(1)), page.write_report
 
 def step(frame, event, _):
     global left
@@ -183,7 +183,7 @@ def written(*arguments):
     sys.settrace(step)
     return path
 
-report.write_report = written
+page.write_report = written
 from hopcast.start import main
 main()
 """

@@ -17,7 +17,7 @@ from hopcast import Scenario, ScenarioError, lab
 from hopcast.lab import AMOUNTS, Case, StudyFileError, load_file, run_experiments
 from hopcast.lab.change import with_values
 from hopcast.lab.experiment import MissingFailed
-from hopcast.report import Ahead, NothingToReport, write_report
+from hopcast.report.page import Ahead, NothingToReport, write_report
 from hopcast_papers import EXPERIMENTS
 
 EXAMPLE = ROOT / "examples" / "hidden_terminal.py"

@@ -21,7 +21,7 @@ from hopcast.lab.sensitivity import (
     compare,
 )
 from hopcast.lab.tally import Tally, findings
-from hopcast.report import write_report
+from hopcast.report.page import write_report
 from hopcast.scenario import Scenario
 from hopcast_papers import EXPERIMENTS
 from hopcast_papers import wireless_house as house

@@ -17,7 +17,7 @@ def command(folder: str, study: str | None, traces: tuple[str, ...], figures: bo
     """Draw the results of `run`, `study` or `sweep` with `--out DIR` in report.html."""
     from hopcast.cli.study import own_experiments
     from hopcast.lab import CollectionError
-    from hopcast.report import NothingToReport, write_figures, write_report
+    from hopcast.report.page import NothingToReport, write_figures, write_report
 
     traces_of.look_for_traces(traces)
     own = own_experiments(study) if study is not None else ()

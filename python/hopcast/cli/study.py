@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hopcast.lab.experiment import Amount
     from hopcast.lab.kept import KeptRuns
     from hopcast.lab.rows import Row
-    from hopcast.report import Ahead
+    from hopcast.report.page import Ahead
 
 
 SENSITIVITY = "sensitivity"
@@ -147,7 +147,7 @@ class _Drawing:
         # An interruption while modules in C are imported can abort the process.
         with INTERRUPTION.waits():
             if self.ahead is None:
-                from hopcast.report import Ahead
+                from hopcast.report.page import Ahead
 
                 self.ahead = Ahead(self._amount)
             self.ahead.make(experiment, rows)
@@ -159,7 +159,7 @@ def _write(
     study.write(out)
     # An interruption while modules in C are imported can abort the process.
     from hopcast import film
-    from hopcast.report import write_report
+    from hopcast.report.page import write_report
 
     with INTERRUPTION.breaks_off():
         if demonstrate:

@@ -14,8 +14,7 @@ from hopcast.errors import HopcastError
 from hopcast.lab.experiment import AMOUNTS
 from hopcast.lab.rows import Row, Verdict
 from hopcast.lab.sensitivity import Sensitivity
-from hopcast.plots import columns
-from hopcast.tables import CONVERSATION_COLUMNS, FLOW_COLUMNS, RTP_COLUMNS
+from hopcast.tables import CONVERSATION_COLUMNS, FLOW_COLUMNS, RTP_COLUMNS, series_columns
 
 if TYPE_CHECKING:
     import polars
@@ -166,7 +165,7 @@ def _ends(pair: Part) -> list[Part]:
 def load_series(file: Path) -> polars.DataFrame:
     """Read the series of a run. Raises as `load_run` does."""
     table = load_table(file)
-    _check_series(file, table, texts=("flow", "node"), numbers=("seed", "time_s", *columns(table).values()))
+    _check_series(file, table, texts=("flow", "node"), numbers=("seed", "time_s", *series_columns(table).values()))
     return table
 
 
