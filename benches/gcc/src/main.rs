@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use hopcast_protocols::{time, transport};
-use replay::{Answer, Comparison, LINE, Rules};
+use replay::{Answer, Comparison, LINE, LossRules, Rules};
 
 const COLUMNS: &str = "# time_ns target_bps by_delay_bps control_bps acknowledged_bps probed_bps usage rtt_s";
 
@@ -51,5 +51,9 @@ fn report(name: &str, feedbacks: usize, found: &Comparison) {
         line(&format!("  the same with hopcast's rule of {rule}"), share);
     }
     line("model with str0m's rules and input, and str0m's estimate by delay", found.whole);
-    line("the same, and str0m's target rate", found.target);
+    line("model of the estimate by loss with hopcast's rules, and hopcast's", found.own_loss);
+    line("the same with str0m's rules and input, and str0m's target rate", found.target);
+    for ((rule, _), share) in LossRules::without_one().iter().zip(found.target_without) {
+        line(&format!("  the same with hopcast's rule of {rule}"), share);
+    }
 }

@@ -13,9 +13,11 @@
 mod answers;
 #[cfg(test)]
 mod kept;
+mod loss_model;
 mod model;
 
 pub(crate) use answers::Answer;
+pub(crate) use loss_model::{LossRules, estimates, targets};
 pub(crate) use model::{Input, Rules, rates};
 
 use crate::time::{Duration, Instant};
@@ -89,6 +91,9 @@ pub(crate) struct State {
     pub(crate) acknowledged: Option<f64>,
     /// 1 overuse, 0 normal, -1 underuse.
     pub(crate) usage: f64,
+    /// What losses allow.
+    pub(crate) loss: Option<f64>,
+    pub(crate) application_limited: bool,
 }
 
 /// GCC over a log: its state after each feedback. Probes have to be those of the log.
@@ -133,6 +138,8 @@ fn state(gcc: &Gcc, at: u64) -> State {
         "delay_estimate_bps" => state.delay = value,
         "acknowledged_bps" => state.acknowledged = Some(value),
         "usage" => state.usage = value,
+        "loss_estimate_bps" => state.loss = Some(value),
+        "application_limited" => state.application_limited = value > 0.0,
         _ => (),
     });
     state
@@ -165,8 +172,12 @@ pub(crate) struct Comparison {
     pub(crate) without: [f64; 6],
     /// The model with str0m's rules and input, and str0m's estimate by delay.
     pub(crate) whole: f64,
-    /// The same, and str0m's target rate.
+    /// The model of the estimate by loss with hopcast's rules, and hopcast's, where there is one.
+    pub(crate) own_loss: f64,
+    /// The same with str0m's rules and its estimate by delay, and str0m's target rate.
     pub(crate) target: f64,
+    /// The same with one of hopcast's rules, in the order of [`LossRules::without_one`].
+    pub(crate) target_without: [f64; 6],
 }
 
 /// Compares hopcast and str0m over a log.
@@ -178,6 +189,10 @@ pub(crate) fn compare(events: &[Event], ours: &[State], theirs: &[Answer]) -> Co
     let model = |rules, input| rates(events, ours, theirs, rules, input);
     let to_control = |rates: Vec<f64>| share(rates.iter().copied().zip(theirs.iter().map(|one| one.control)));
     let whole = model(Rules::STR0M, Input::Str0m);
+    let to_target =
+        |rules| share(targets(events, theirs, rules).iter().copied().zip(theirs.iter().map(|one| one.target)));
+    let by_loss = estimates(events, ours, LossRules::default()).into_iter().zip(ours);
+    let own_loss: Vec<(f64, f64)> = by_loss.filter_map(|(one, other)| Some((one?, other.loss?))).collect();
     Comparison {
         targets: share(pairs().map(|(one, other)| (one.estimate, other.target))),
         detectors: 100.0 * same as f64 / ours.len() as f64,
@@ -186,6 +201,8 @@ pub(crate) fn compare(events: &[Event], ours: &[State], theirs: &[Answer]) -> Co
         theirs: to_control(model(Rules::STR0M, Input::Hopcast)),
         without: Rules::without_one().map(|(_, rules)| to_control(model(rules, Input::Hopcast))),
         whole: share(whole.iter().copied().zip(theirs.iter().map(|one| one.by_delay))),
-        target: share(whole.iter().copied().zip(theirs.iter().map(|one| one.target))),
+        own_loss: share(own_loss.into_iter()),
+        target: to_target(LossRules::STR0M),
+        target_without: LossRules::without_one().map(|(_, rules)| to_target(rules)),
     }
 }
