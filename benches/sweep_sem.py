@@ -32,9 +32,11 @@ def line(name: str, wall_s: float, processes_s: float, simulating_s: float, work
 def main() -> None:
     """Print a row for the loop and for SEM."""
     program = Path(sys.argv[1]).resolve()
-    runs, seconds = (int(text) for text in [*sys.argv[2:], "300", "30"][:2]) if len(sys.argv) < 4 else map(int, sys.argv[2:4])
+    runs, seconds = (int(text) for text in (*sys.argv[2:4], *("300", "30")[len(sys.argv[2:4]) :]))
     cores = len(os.sched_getaffinity(0))
-    print(f"{runs} runs, {cores} cores\n\n{'':12} {'wall, s':>8} {'in processes, s':>14} {'share':>9} {'simulating':>15}")
+    print(
+        f"{runs} runs, {cores} cores\n\n{'':12} {'wall, s':>8} {'in processes, s':>14} {'share':>9} {'simulating':>15}"
+    )
     start, few, simulating = time.perf_counter(), max(runs // 10, 1), 0.0
     for seed in range(1, few + 1):
         told = subprocess.run([program, f"--seed={seed}", f"--stop={seconds}"], capture_output=True, check=True)
@@ -55,7 +57,8 @@ def main() -> None:
             skip_configuration=True,
             max_parallel_processes=cores,
         )
-        asked = [{"seed": seed, "stop": seconds, "RngRun": 1} for seed in range(1, runs + 1)]
+        # SEM names all options, and takes the default of this one for a number with a fraction.
+        asked = [{"seed": seed, "stop": seconds, "control-rate": 1, "RngRun": 1} for seed in range(1, runs + 1)]
         start = time.perf_counter()
         campaign.run_simulations(asked, show_progress=False)
         wall = time.perf_counter() - start

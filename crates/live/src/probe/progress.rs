@@ -29,7 +29,7 @@ pub(crate) struct Progress {
 #[derive(Debug)]
 struct Reports {
     kept: Vec<(Instant, Counts)>,
-    /// One of so many is kept.
+    /// One of this number is kept.
     stride: u64,
     seen: u64,
 }

@@ -49,7 +49,7 @@ pub(super) fn serve(
     let port = input.port().map_err(|error| cause(&error))?;
     let overflow = input.overflow().map_err(|error| cause(&error))?;
     control.send(&Message::Opened { port }).map_err(|error| cause(&error))?;
-    let received = record.and_then(|record| record.received(open, source, clock.now()));
+    let mut received = record.and_then(|record| record.received(open, source, clock.now()));
     if received.is_some() {
         lock(&sink).keep_arrivals();
     }
@@ -62,9 +62,13 @@ pub(super) fn serve(
             // A connection that breaks ends the stream; what is missing is lost.
             Input::Tcp(listener) => drop(read_stream(&listener, source, size, sink, clock, ended)),
         });
-        talk(control, open.protocol, sink, overflow, clock, stop, received);
+        talk(control, open.protocol, sink, overflow, clock, stop, &mut received);
         ended.store(true, Ordering::Relaxed);
     });
+    // What has come since the last time, also where a flow was cut off.
+    if let Some(received) = &mut received {
+        self::record(received, &sink, clock.now());
+    }
     Ok(())
 }
 
@@ -76,7 +80,7 @@ fn talk(
     overflow: Option<Overflow>,
     clock: Clock,
     stop: &AtomicBool,
-    mut received: Option<Received<'_>>,
+    received: &mut Option<Received<'_>>,
 ) {
     let mut heard = clock.now();
     let mut next_report: Option<Instant> = None;
