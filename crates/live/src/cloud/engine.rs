@@ -128,7 +128,7 @@ pub(super) enum What {
     Sent(u8),
     /// A message of this kind has come.
     Received(u8),
-    /// This device has refused the stream.
+    /// This device has refused the stream, or gives up its own one because all paths were refused.
     Refused(Refusal),
 }
 
@@ -407,6 +407,12 @@ impl Engine {
     pub(super) fn handle_stop(&mut self, number: u32, now: Instant) {
         let Some(record) = self.play(number, now) else { return };
         let is_whole = record.received_bytes == record.size_bytes;
+        if let Some(told) = &mut self.told
+            && let Some(Viewing { outcome: Outcome::Refused(reason), .. }) = self.device.viewing(number, now)
+        {
+            let (what, stream) = (What::Refused(reason), Some(StreamId { display: self.me, number }));
+            told.push(Told { time: now, what, peer: None, stream, octets: 0 });
+        }
         self.device.handle_stop(number, now);
         self.plays.remove(&number);
         let is_under_way = matches!(record.outcome, OutcomeName::Searching | OutcomeName::Playing);

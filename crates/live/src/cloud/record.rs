@@ -336,6 +336,8 @@ impl PlayRecording {
         if record.stalls > self.stalls {
             self.stalls = record.stalls;
             self.stalled.get_or_insert(now);
+            // The position that the device tells of next may be one from before the stall.
+            self.shown = self.shown.max(Duration::from_secs_f64(record.played_s.clamp(0.0, 1e9)));
         }
         self.look(now);
     }
