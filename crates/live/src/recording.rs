@@ -65,7 +65,7 @@ impl Recording {
         self.due
     }
 
-    /// Whether samples are due at `now`; if so, the next ones are an interval later. What happened long before is written then.
+    /// Whether samples are due at `now`; if so, the next ones are an interval later.
     pub(crate) fn is_due(&mut self, now: Instant) -> bool {
         if now < self.due {
             return false;
