@@ -1,7 +1,7 @@
 """Measure which share of the workers' time a sweep spends in simulation: on threads of this process, and on a Dask cluster.
 
-`python benches/sweep.py [RUNS]`; by default 300 runs of 1000 s of `examples/string.toml`, each on one core. A plain loop over the same seeds
-comes first, and says how long a run takes.
+`python benches/sweep.py [RUNS [SECONDS]]`; by default 300 runs of 1000 s of `examples/string.toml`, each on one core. A plain loop over the same
+seeds comes first, and says how long a run takes. `benches/sweep_sem.py` does the same with SEM and ns-3.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from distributed import LocalCluster
 import hopcast
 from hopcast.results import available_cores
 
-SCENARIO = hopcast.Scenario.from_toml(Path(__file__).resolve().parents[1] / "examples" / "string.toml").set(
-    "duration", 1000
-)
+SCENARIO = hopcast.Scenario.from_toml(Path(__file__).resolve().parents[1] / "examples" / "string.toml")
 
 
 def line(name: str, wall_s: float, simulating_s: float, workers: int) -> None:
@@ -30,12 +28,13 @@ def line(name: str, wall_s: float, simulating_s: float, workers: int) -> None:
 
 def main() -> None:
     """Print a row for the loop, the threads and the cluster."""
-    runs, cores = int(sys.argv[1]) if len(sys.argv) > 1 else 300, available_cores()
-    sweep = hopcast.Sweep(SCENARIO, replications=runs)
+    runs, seconds = (int(text) for text in (*sys.argv[1:3], *("300", "1000")[len(sys.argv[1:3]) :]))
+    cores, scenario = available_cores(), SCENARIO.set("duration", seconds)
+    sweep = hopcast.Sweep(scenario, replications=runs)
     print(f"{runs} runs, {cores} cores\n\n{'':12} {'wall, s':>8} {'simulating, s':>14} {'share':>9}")
     start, few = time.perf_counter(), max(runs // 10, 1)
     for seed in range(few):
-        hopcast.run(SCENARIO, seed=1 + seed, threads=1)
+        hopcast.run(scenario, seed=1 + seed, threads=1)
     loop = time.perf_counter() - start
     line(f"loop of {few}", loop, loop, 1)
     with tempfile.TemporaryDirectory() as folder:

@@ -8,6 +8,7 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -28,6 +29,22 @@ def test_version(hopcast: Hopcast) -> None:
     ("words", "expected"), [("hopcast ru", "plain,run\n"), ("hopcast run --repl", "plain,--replications\n")]
 )
 def test_a_shell_gets_completions_and_nothing_else(hopcast: Hopcast, words: str, expected: str) -> None:
+    asked = {"_HOPCAST_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = hopcast(env=environment(**asked))
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="live commands need Linux")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("hopcast probe re", "plain,relay\nplain,receive\n"),
+        ("hopcast cloud play --js", "plain,--json\n"),
+        ("hopcast emulate --vi", "plain,--view\nplain,--view-port\n"),
+        ("hopcast probe send fi", "file,fi\n"),
+    ],
+)
+def test_live_commands_complete_too(hopcast: Hopcast, words: str, expected: str) -> None:
     asked = {"_HOPCAST_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     done = hopcast(env=environment(**asked))
     assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")

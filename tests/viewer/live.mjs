@@ -31,7 +31,9 @@ seen.moving = await look();
 const box = await page.locator("#lanes").boundingBox();
 await page.mouse.move(box.x + box.width - 200, box.y + 30);
 await page.mouse.wheel(0, -300);
-await until((than) => hopcast.time() > than, seen.moving.time);
+// On a busy machine, news may come before the wheel, and the look before the news that follow it.
+await until((before) => hopcast.view().to - hopcast.view().from < 0.7 * (before.to - before.from), seen.moving.view);
+await until((than) => hopcast.time() > than, await page.evaluate(() => hopcast.time()));
 seen.wheeled = await look();
 await page.mouse.down();
 await page.mouse.move(box.x + box.width - 100, box.y + 30, { steps: 4 });

@@ -124,6 +124,54 @@ def test_the_page_follows_and_pauses(run_and_seen: Any) -> None:
     assert "is over" in seen["end"]
 
 
+def test_without_root_the_page_is_on_the_loopback_of_the_machine(packages: None, tmp_path: Path) -> None:
+    browser, ping = tool("chromium", "chromium-browser", "google-chrome"), PING.format(count=1000)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with emulation("--rootless", "--view-port", str(port), "--exec", "n0", ping) as (running, address):
+        assert address == f"http://127.0.0.1:{port}/"
+        with pytest.raises(HTTPError, match="403"):
+            urlopen(Request(address, headers={"Host": f"example.com:{port}"}), timeout=5)
+        seen = json.loads(run(tool("node"), str(Path(__file__).with_name("live.mjs")), browser, address))
+        answer = result(running)
+    assert seen["complaints"] == []
+    assert seen["last"]["counts"]["transmit"] == answer["totals"]["frames_sent"] > 2000
+    assert seen["last"]["missed"] == 0
+
+
+def test_a_replay_keeps_the_pace_and_the_page_follows(packages: None, tmp_path: Path) -> None:
+    recorded = tmp_path / "frames"
+    arguments = [PAIR, "--json", *LAG, "--record", str(recorded), "--exec", "n0", PING.format(count=500)]
+    first = subprocess.run(command(*arguments), capture_output=True, text=True, check=True)
+    browser = tool("chromium", "chromium-browser", "google-chrome")
+    with emulation("--replay", str(recorded), "--out", str(tmp_path / "out"), "--events") as (running, address):
+        began = time.monotonic()
+        seen = json.loads(run(tool("node"), str(Path(__file__).with_name("live.mjs")), browser, address))
+        answer = result(running)
+        took = time.monotonic() - began
+    (about,) = (tmp_path / "out" / "recording").glob("*/recording.json")
+    described = json.loads(about.read_text())
+    assert answer["totals"] == json.loads(first.stdout)["totals"]
+    assert seen["complaints"] == []
+    assert seen["last"]["counts"] == described["counts"]
+    assert seen["last"]["missed"] == 0
+    assert seen["first"]["following"]
+    # As long as the emulation, up to what the browser needed at the start.
+    assert took > described["duration_ns"] / 1e9 - 1.0
+
+
+def test_ctrl_c_ends_a_replay_that_a_page_follows(tmp_path: Path) -> None:
+    recorded = tmp_path / "frames"
+    arguments = [PAIR, "--json", *LAG, "--record", str(recorded), "--exec", "n0", PING.format(count=200)]
+    subprocess.run(command(*arguments), capture_output=True, check=True)
+    with emulation("--replay", str(recorded)) as (running, address):
+        assert json.loads(urlopen(address + "recording.json", timeout=5).read())["live"]
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=10)
+    assert running.returncode == 130
+    assert json.loads(out)["totals"], "what was replayed until then is told"
+
+
 def test_silent_and_vanished_browsers_stop_nothing(tmp_path: Path) -> None:
     with emulation("--exec", "n0", PING.format(count=150)) as (running, address):
         port = int(address.rsplit(":", 1)[1].rstrip("/"))
@@ -172,8 +220,7 @@ def test_a_page_of_another_site_reads_nothing() -> None:
     ("arguments", "said"),
     [
         (("--view-port", "8000"), "--view"),
-        (("--view", "--replay", "frames"), "--replay"),
-        (("--view", "--rootless"), "--rootless"),
+        (("--view", "--replay", "nowhere"), "nowhere"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(arguments: tuple[str, ...], said: str) -> None:

@@ -24,6 +24,13 @@ const CAUSES: Record<string, string> = {
   unheard: "The frame was sent without acknowledgement and did not reach its station, or a late acknowledgement of another frame hid its loss.",
   arp_queue_full: "Too many packets waited for a neighbour's hardware address, and this was the oldest.",
   arp_timeout: "No neighbour answered with the hardware address that the packet waited for.",
+  refused_airtime: "The device refused the stream: too little airtime is left around it.",
+  refused_risk: "The device refused the stream: it would stall too often.",
+  refused_unknown: "The device refused the stream: it knows too little of a link.",
+  refused_hops: "The device refused the stream: the path has too many hops for its rate.",
+  refused_rate: "The device refused the stream: a link is slower than the stream.",
+  refused_lost: "The device refused the stream: another reservation came first, or messages were lost.",
+  refused_absent: "The device refused the stream: it has neither the clip nor the next neighbour.",
   not_associated: "A station on the packet's path belonged to no access point.",
 };
 

@@ -1,5 +1,6 @@
 // Charts of the recorded series, one for each panel and unit, on the lanes' time axis.
 import { type Scale, step, toX } from "./axis";
+import { type Series } from "./format";
 import { clip, drawTime } from "./lanes";
 import { type State } from "./state";
 import { prepare } from "./theme";
@@ -84,8 +85,8 @@ export class Charts {
     let at = from;
     for (let place = 0; place < panel.series.length; place++) {
       const series = about.series[panel.series[place]!]!, value = now(panel.series[place]!);
-      const owner = series.flow !== null ? about.flows[series.flow]?.name : series.node !== null ? about.nodes[series.node]?.name : undefined;
-      const name = owner === undefined || about.measured ? series.name : alike ? owner : `${series.name} ${owner}`;
+      const owner = about.measured ? this.host(series) : series.flow !== null ? about.flows[series.flow]?.name : series.node !== null ? about.nodes[series.node]?.name : undefined;
+      const name = owner === undefined ? series.name : alike && !about.measured ? owner : `${series.name} ${owner}`;
       const text = `${name}${value === null ? "" : ` ${Number((value / size).toPrecision(3))}`}`;
       const more = panel.series.length - place, rest = more > 1 ? 78 : 0;
       if (at + 16 + context.measureText(text).width + rest > width) {
@@ -106,6 +107,12 @@ export class Charts {
       context.fillText(text, at + 16, y);
       at += context.measureText(text).width + 30;
     }
+  }
+
+  // What a measured series is about, where its name does not say it: its host, and its flow if there are several.
+  private host({ node, flow }: Series): string | undefined {
+    const { about } = this.state, flows = about.flows.length > 1 && flow !== null ? [about.flows[flow]!.name] : [];
+    return [...node !== null && about.nodes[node] ? [about.nodes[node].name] : [], ...flows].join(" ") || undefined;
   }
 
   private look(place: number): [string, number[]] {

@@ -12,6 +12,7 @@ const TITLES: Record<number, string> = {
   [Kind.backoff]: "Backoff", [Kind.nav]: "NAV set", [Kind.busy]: "Medium busy", [Kind.enqueue]: "Packet enqueued", [Kind.drop]: "Drop",
   [Kind.send]: "Packet sent by the application", [Kind.deliver]: "Packet delivered", [Kind.media]: "Media frame", [Kind.stall]: "Playback stall",
 };
+const MESSAGES: Record<number, string> = { [Kind.transmit]: "Message sent", [Kind.receive]: "Message received", [Kind.drop]: "Refused" };
 const FATES: Record<number, string> = { [Kind.transmit]: "sent", [Kind.receive]: "received", [Kind.collision]: "lost by interference", [Kind.noise]: "lost by noise" };
 const MEDIA = ["on time", "late", "lost"];
 const MOST_ROWS = 100;
@@ -41,16 +42,16 @@ export class Details {
       add(element, "h2", "Details");
       add(element, "p", "Click an event in a lane to see its fields and what became of its frame.").className = "soft";
       if (state.about.live) add(element, "p", `The page keeps the latest ${Math.round(state.about.live.window_bytes / 2 ** 20)}\u00a0MB of the run.`).className = "soft";
-      else add(element, "p", `${state.events.count.toLocaleString("en")} events at ${state.about.nodes.length} nodes in ${span(state.end)}.`).className = "soft";
+      else add(element, "p", `${state.events.count.toLocaleString("en")} events at ${state.about.nodes.length} ${state.about.measured ? "hosts" : "nodes"} in ${span(state.end)}.`).className = "soft";
       return;
     }
     const { events, about, theme } = state, kind = events.kind(i), frame = events.frame(i);
     const title = add(element, "h2", "");
     swatch(title, theme.kind[kind] ?? theme.soft);
-    title.append(`${TITLES[kind] ?? kindName(about, kind)}${kind <= Kind.noise ? `: ${frameLabel(about.frames[events.code(i)] ?? `code ${events.code(i)}`)}` : ""}`);
+    title.append(`${about.measured && MESSAGES[kind] || TITLES[kind] || kindName(about, kind)}${kind <= Kind.noise ? `: ${frameLabel(about.frames[events.code(i)] ?? `code ${events.code(i)}`)}` : ""}`);
     const list = add(element, "dl", "");
     const row = (name: string, text: string): void => { add(list, "dt", name); add(list, "dd", text); };
-    row("Node", state.nodeName(events.node(i)));
+    row(about.measured ? "Host" : "Node", state.nodeName(events.node(i)));
     row("Start", instant(events.time(i)));
     if (events.duration(i)) {
       row("Duration", events.duration(i) === NONE32 ? "at least 4.295 s" : span(events.duration(i)));
@@ -120,13 +121,13 @@ export class Details {
   private value(i: number): [string, string] | null {
     const { events, about } = this.state, value = events.value(i);
     switch (events.kind(i)) {
-      case Kind.transmit: return ["Rate", `${value / 10} Mb/s`];
-      case Kind.receive: case Kind.collision: case Kind.noise: return ["SINR", value === NO_SINR ? "not modelled" : `${(value / 100).toFixed(2)} dB`];
+      case Kind.transmit: return value === NO_SINR ? null : ["Rate", `${value / 10} Mb/s`];
+      case Kind.receive: case Kind.collision: case Kind.noise: return about.measured ? null : ["SINR", value === NO_SINR ? "not modelled" : `${(value / 100).toFixed(2)} dB`];
       case Kind.backoff: return ["Slots", String(value)];
       case Kind.enqueue: return ["Queue", `${value} packet${value === 1 ? "" : "s"} afterwards`];
       case Kind.drop: return ["Cause", plain(about.drops[events.code(i)] ?? `code ${events.code(i)}`)];
       case Kind.send: return ["Packet", `number ${value}`];
-      case Kind.deliver: return ["Delay", span(value * 1000)];
+      case Kind.deliver: return value === NO_SINR ? null : ["Delay", span(value * 1000)];
       case Kind.media: return ["Media frame", `number ${value}, ${MEDIA[events.code(i)] ?? `code ${events.code(i)}`}`];
       case Kind.stall: return ["Stall", `number ${value}${events.code(i) ? ", goes on" : ""}`];
       case Kind.busy: return events.code(i) ? ["Part", "was busy before"] : null;

@@ -27,6 +27,7 @@ export interface Description {
   counts: Record<string, number>; events: number; samples: number; positions: number;
   levels: Level[];
   measured?: boolean; // on hosts, which have no places
+  full_ns?: number | null; // since when a measured recording has no room
   live?: { run: number; window_bytes: number }; // of a run that goes on
 }
 

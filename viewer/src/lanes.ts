@@ -58,7 +58,7 @@ export class Lanes {
       context.fillText(clip(context, state.nodeName(node), scale.left - 14), 9, y + 22);
       context.font = "9.5px system-ui, sans-serif";
       context.fillStyle = theme.soft;
-      if (scale.left > 80) {
+      if (scale.left > 80 && !state.about.measured) {
         context.textAlign = "right";
         context.fillText("NAV", scale.left - 5, y + 35);
         context.fillText("backoff", scale.left - 5, y + 45);

@@ -1,5 +1,5 @@
 // Opens a recording and joins the parts of the page.
-import { instant, toTime } from "./axis";
+import { instant, span, toTime } from "./axis";
 import { Charts } from "./charts";
 import { Details } from "./details";
 import { type Recording } from "./format";
@@ -125,7 +125,10 @@ function show(recording: Recording, began: number): void {
   const missing = about.events - state.events.count;
   $("note").hidden = missing === 0 || live !== null;
   if (missing > 0) $("note").textContent = `events.bin is cut: it holds ${state.events.count.toLocaleString("en")} of ${about.events.toLocaleString("en")} events. The page shows those.`;
-  else if (missing < 0) $("note").textContent = `events.bin holds ${(-missing).toLocaleString("en")} more events than recording.json says. Record the run again.`;
+  else if (about.full_ns) {
+    $("note").textContent = `The recording was full after ${span(about.full_ns)}. What happened later is not in it, or not all of it.`;
+    $("note").hidden = false;
+  } else if (missing < 0) $("note").textContent = `events.bin holds ${(-missing).toLocaleString("en")} more events than recording.json says. Record the run again.`;
 
   const speeds = $<HTMLSelectElement>("speed");
   speeds.replaceChildren(...SPEEDS.map((speed) => new Option(speed >= 1 ? `${speed} s/s` : speed >= 1e-3 ? `${Math.round(speed * 1e3)} ms/s` : `${Math.round(speed * 1e6)} µs/s`, String(speed))));

@@ -72,6 +72,8 @@ pub mod platform;
 #[cfg(target_os = "linux")]
 pub mod probe;
 #[cfg(target_os = "linux")]
+mod recording;
+#[cfg(target_os = "linux")]
 mod serve;
 #[cfg(target_os = "linux")]
 pub mod stream;

@@ -415,7 +415,30 @@ impl Message {
         })
     }
 
-    fn kind(&self) -> u8 {
+    /// Names of the types, by [`Self::kind`]; no type has number 0.
+    pub const NAMES: [&'static str; 15] = [
+        "", "hello", "probe", "answer", "reserve", "confirm", "reject", "refresh", "release", "media", "feedback",
+        "padding", "offers", "pair", "spacing",
+    ];
+
+    /// The stream that it is about, if it is about one.
+    pub fn stream(&self) -> Option<StreamId> {
+        match *self {
+            Self::Probe { stream, .. }
+            | Self::Answer { stream, .. }
+            | Self::Reserve { stream, .. }
+            | Self::Confirm { stream, .. }
+            | Self::Reject { stream, .. }
+            | Self::Refresh { stream }
+            | Self::Release { stream }
+            | Self::Media { stream, .. }
+            | Self::Feedback { stream, .. } => Some(stream),
+            Self::Hello { .. } | Self::Padding | Self::Offers { .. } | Self::Pair { .. } | Self::Spacing { .. } => None,
+        }
+    }
+
+    /// Number of its type.
+    pub fn kind(&self) -> u8 {
         match self {
             Self::Hello { .. } => 1,
             Self::Probe { .. } => 2,

@@ -15,6 +15,7 @@ use super::engine::{self, Engine, Transmit};
 use super::envelope::{Envelope, From};
 use super::options::Serve;
 use super::players::Players;
+use super::record::DeviceRecord;
 use super::status::{self, Status};
 use super::{failure, metrics};
 use crate::failure::Failure;
@@ -59,8 +60,10 @@ pub(super) fn run(options: &Serve) -> Result<(), Failure> {
     })?;
     let mut daemon = Daemon::start(options, keys.as_ref(), clips, signals)?;
     let done = daemon.work(server, players);
+    let now = daemon.clock.now();
+    let recorded = daemon.record.take().map_or(Ok(()), |record| record.finish(now));
     tracing::info!("stopped");
-    done
+    done.and(recorded)
 }
 
 fn listen_to_signals() -> Result<Signals, Failure> {
@@ -100,6 +103,7 @@ struct Daemon {
     /// When the log may tell again of a device with another key.
     warn_at: Instant,
     datagram: Vec<u8>,
+    record: Option<DeviceRecord>,
 }
 
 impl Answers for Daemon {
@@ -154,7 +158,11 @@ impl Daemon {
         }
         let engine =
             engine::Options { me: address, config: config(options), link_rate: options.link_rate, clips, seed };
-        let engine = Engine::new(engine, Envelope::new(address, guard), clock.now());
+        let mut engine = Engine::new(engine, Envelope::new(address, guard), clock.now());
+        let record = options.record.as_deref().map(|folder| DeviceRecord::create(folder, address)).transpose()?;
+        if record.is_some() {
+            engine.keep_told();
+        }
         let mut daemon = Self {
             ports: named.iter().map(|_| None).collect(),
             states: vec![State::Missing; named.len()],
@@ -169,6 +177,7 @@ impl Daemon {
             unsent: 0,
             warn_at: Instant::START,
             datagram: Vec::new(),
+            record,
         };
         daemon.look_around()?;
         Ok(daemon)
@@ -196,6 +205,9 @@ impl Daemon {
             }
             players.serve(&mut self.engine, now);
             self.transmit();
+            if let Some(record) = &mut self.record {
+                record.look(&mut self.engine, now);
+            }
             server.serve(now, self);
         }
     }
@@ -216,7 +228,9 @@ impl Daemon {
         let ports = self.ports.iter().flatten();
         fds.extend(ports.map(|(_, port)| PollFd::new(port.as_fd(), PollFlags::POLLIN)));
         fds.extend(server.fds().chain(players.fds()).map(|(fd, flags)| PollFd::new(fd, flags)));
-        let until = [Some(self.engine.poll_timeout()), server.poll_timeout(), players.poll_timeout(), self.retry_at];
+        let due = self.record.as_ref().map(DeviceRecord::due);
+        let until =
+            [Some(self.engine.poll_timeout()), server.poll_timeout(), players.poll_timeout(), self.retry_at, due];
         wait::any(&mut fds, self.clock.wait(until.into_iter().flatten().min())).map(drop)
     }
 

@@ -102,6 +102,47 @@ pub(super) struct Engine {
     outputs: VecDeque<Transmit>,
     problems: VecDeque<String>,
     buffer: Vec<u8>,
+    /// What happens, for a recording; `None`: there is none.
+    told: Option<Vec<Told>>,
+}
+
+/// A message, or a refusal, for a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    /// When.
+    pub(super) time: Instant,
+    /// What.
+    pub(super) what: What,
+    /// The other device; `None`: all.
+    pub(super) peer: Option<Ipv4Addr>,
+    /// The stream that it is about.
+    pub(super) stream: Option<StreamId>,
+    /// Bytes of the message, without what seals it.
+    pub(super) octets: u32,
+}
+
+/// See [`Told`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// A message of this kind was sent.
+    Sent(u8),
+    /// A message of this kind has come.
+    Received(u8),
+    /// This device has refused the stream, or gives up its own one because all paths were refused.
+    Refused(Refusal),
+}
+
+/// How the display of a stream at this device stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Display {
+    /// The stream.
+    pub(super) stream: StreamId,
+    /// Bytes of media that have come, in order.
+    pub(super) received: u64,
+    /// Media that have come, and media shown, in seconds of display.
+    pub(super) media: [f64; 2],
+    /// For how long the display has stood still.
+    pub(super) stalled: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -154,6 +195,25 @@ impl Engine {
             outputs: VecDeque::new(),
             problems: VecDeque::new(),
             buffer: Vec::new(),
+            told: None,
+        }
+    }
+
+    /// Keeps what happens from now on, for [`Self::take_told`].
+    pub(super) fn keep_told(&mut self) {
+        self.told = Some(Vec::new());
+    }
+
+    /// What has happened since the last call.
+    pub(super) fn take_told(&mut self) -> Vec<Told> {
+        self.told.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Notes a message for the recording.
+    fn tell(&mut self, message: &Message, is_sent: bool, peer: Option<Ipv4Addr>, octets: usize, time: Instant) {
+        if let Some(told) = &mut self.told {
+            let what = if is_sent { What::Sent(message.kind()) } else { What::Received(message.kind()) };
+            told.push(Told { time, what, peer, stream: message.stream(), octets: octets as u32 });
         }
     }
 
@@ -198,6 +258,7 @@ impl Engine {
             return;
         }
         let address = from.address;
+        self.tell(&message, false, Some(address), octets.len(), now);
         match message {
             Message::Offers { offers } => return self.catalogue.handle_offers(offers, now),
             Message::Pair { number, is_second } => {
@@ -346,6 +407,12 @@ impl Engine {
     pub(super) fn handle_stop(&mut self, number: u32, now: Instant) {
         let Some(record) = self.play(number, now) else { return };
         let is_whole = record.received_bytes == record.size_bytes;
+        if let Some(told) = &mut self.told
+            && let Some(Viewing { outcome: Outcome::Refused(reason), .. }) = self.device.viewing(number, now)
+        {
+            let (what, stream) = (What::Refused(reason), Some(StreamId { display: self.me, number }));
+            told.push(Told { time: now, what, peer: None, stream, octets: 0 });
+        }
         self.device.handle_stop(number, now);
         self.plays.remove(&number);
         let is_under_way = matches!(record.outcome, OutcomeName::Searching | OutcomeName::Playing);
@@ -479,6 +546,10 @@ impl Engine {
         match *message {
             Message::Reject { stream, node, reason, .. } if node == self.me => {
                 self.refusals.count(reason);
+                if let Some(told) = &mut self.told {
+                    let (what, peer) = (What::Refused(reason), Some(stream.display));
+                    told.push(Told { time: now, what, peer, stream: Some(stream), octets: 0 });
+                }
                 let clip = self.asking.filter(|(asking, _)| *asking == stream);
                 let clip = clip.and_then(|(_, clip)| self.name_of(clip, now));
                 self.refused
@@ -540,6 +611,11 @@ impl Engine {
             },
             None => None,
         };
+        if self.told.is_some()
+            && let Ok(message) = Message::parse(octets)
+        {
+            self.tell(&message, true, to, octets.len(), now);
+        }
         let to = to.unwrap_or(Ipv4Addr::BROADCAST);
         let mut datagram = Vec::with_capacity(octets.len() + 64);
         self.envelope.seal(now, to, octets, &mut datagram);
@@ -608,6 +684,20 @@ impl Engine {
             })
         });
         bookings.collect()
+    }
+
+    /// Displays of this host that are under way.
+    pub(super) fn displays(&self, now: Instant) -> Vec<Display> {
+        let displays = self.plays.iter().filter_map(|(&number, play)| {
+            let report = self.device.viewing(number, now)?.report;
+            let length = f64::from(play.offer.length) / 1e3;
+            // A clip has a constant rate.
+            let come = length * play.received as f64 / play.offer.size.max(1) as f64;
+            let stream = StreamId { display: self.me, number };
+            let media = [come, report.played.as_secs_f64()];
+            Some(Display { stream, received: play.received, media, stalled: report.stalled })
+        });
+        displays.collect()
     }
 
     /// Share of time that is reserved around the device.

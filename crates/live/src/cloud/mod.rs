@@ -9,6 +9,7 @@
 //! | files that are offered | `clips` |
 //! | encapsulation of messages: the network key | `envelope` |
 //! | what the device knows and does, for people and programs | `status`, `metrics` |
+//! | recordings of a device and of a play, for `hopcast view` | `record` |
 //! | users of the host: the device's side, and the command | `players`, `play` |
 
 mod clips;
@@ -19,6 +20,7 @@ mod metrics;
 mod options;
 mod play;
 mod players;
+mod record;
 mod status;
 
 use std::io;

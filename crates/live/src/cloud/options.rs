@@ -58,6 +58,9 @@ pub(super) struct Serve {
     /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9655, at /metrics
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::serve::loopback)]
     pub(super) metrics: Option<SocketAddr>,
+    /// Write a recording to this folder, for `hopcast view`: messages, bookings, refusals, media, and buffers and stalls of displays here
+    #[arg(long, value_name = "DIR")]
+    pub(super) record: Option<PathBuf>,
     /// The least level of what is logged, to standard error: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub(super) log: Level,

@@ -21,6 +21,7 @@ use nix::fcntl::{FallocateFlags, fallocate};
 use nix::poll::{PollFd, PollFlags};
 use sha2::{Digest as _, Sha256};
 
+use super::record::PlayRecording;
 use super::status::{self, KnownClip, OutcomeName, PlayRecord, Played, Reason};
 use super::{no_device, players, unanswered};
 use crate::failure::Failure;
@@ -63,6 +64,9 @@ pub(super) struct Play {
     /// What became of the request, as one JSON object on standard output
     #[arg(long)]
     json: bool,
+    /// Write a recording to this folder, for `hopcast view`: media, the buffer of the display, and stalls
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
 }
 
 /// Where media go.
@@ -101,8 +105,21 @@ impl Play {
         }
         let signals = Signals::listen().map_err(|error| failed("listen to signals", &error))?;
         let clock = Clock::new();
-        let clip = self.find(&signals, &clock)?;
-        let spool = Spool::open(&target).map_err(|error| {
+        let mut record = self.record.as_deref().map(PlayRecording::create).transpose()?;
+        let played = self.play(&target, &signals, &clock, record.as_mut());
+        let recorded = record.map_or(Ok(()), |record| record.finish(clock.now()));
+        played.and(recorded)
+    }
+
+    fn play(
+        &self,
+        target: &Target,
+        signals: &Signals,
+        clock: &Clock,
+        mut recording: Option<&mut PlayRecording>,
+    ) -> Result<(), Failure> {
+        let clip = self.find(signals, clock)?;
+        let spool = Spool::open(target).map_err(|error| {
             let wrong = format!("{}: {}", self.output, cause(&error));
             if matches!(target, Target::File(_)) {
                 Failure::Input(format!("--output {wrong}"))
@@ -113,8 +130,11 @@ impl Play {
         let until = clock.now() + ASK_LIMIT;
         let mut has_told = false;
         loop {
-            let session = Session::begin(&clip, &target, &spool)?;
-            let (record, is_whole) = session.work(&signals)?;
+            if let Some(recording) = &mut recording {
+                recording.begin(&clip.name, clip.size_bytes, clip.length_s, clock.now());
+            }
+            let session = Session::begin(&clip, target, &spool, *clock, recording.as_deref_mut())?;
+            let (record, is_whole) = session.work(signals)?;
             let passing = match (record.outcome, record.reason) {
                 (OutcomeName::Refused, Some(Reason::Unknown)) => "a link on the way is not known well enough yet",
                 // It has been heard of, so messages were lost, or the way to it is new.
@@ -128,7 +148,7 @@ impl Play {
                 output::say(&format!("{passing}; asking again"));
                 has_told = true;
             }
-            pause(RETRY, &signals)?;
+            pause(RETRY, signals)?;
         }
     }
 
@@ -278,7 +298,7 @@ impl Drop for Spool {
 }
 
 /// One request to the device of this host.
-struct Session {
+struct Session<'a> {
     stream: UnixStream,
     frames: Frames,
     spool: File,
@@ -290,10 +310,18 @@ struct Session {
     is_file: bool,
     writer: Option<Writer>,
     record: Option<PlayRecord>,
+    clock: Clock,
+    recording: Option<&'a mut PlayRecording>,
 }
 
-impl Session {
-    fn begin(clip: &KnownClip, target: &Target, spool: &Spool) -> Result<Self, Failure> {
+impl<'a> Session<'a> {
+    fn begin(
+        clip: &KnownClip,
+        target: &Target,
+        spool: &Spool,
+        clock: Clock,
+        recording: Option<&'a mut PlayRecording>,
+    ) -> Result<Self, Failure> {
         let mut stream = match UnixStream::connect_addr(&status::play_socket()) {
             Ok(stream) => stream,
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(no_device()),
@@ -324,6 +352,8 @@ impl Session {
             is_file,
             writer,
             record: None,
+            clock,
+            recording,
         })
     }
 
@@ -386,10 +416,16 @@ impl Session {
                 self.spool.write_all_at(rest, self.spooled).map_err(|error| failed("keep the media", &error))?;
                 self.hash.update(rest);
                 self.spooled += rest.len() as u64;
+                if let Some(recording) = &mut self.recording {
+                    recording.handle_media(rest.len(), self.clock.now());
+                }
                 self.share(|shared| shared.spooled += rest.len() as u64);
             }
             players::POSITION => {
                 let nanos = rest.try_into().map(u64::from_be_bytes).unwrap_or_default();
+                if let Some(recording) = &mut self.recording {
+                    recording.handle_position(Duration::from_nanos(nanos), self.clock.now());
+                }
                 self.share(|shared| {
                     shared.position = Duration::from_nanos(nanos);
                     shared.has_begun |= nanos > 0;
@@ -400,6 +436,9 @@ impl Session {
                     serde_json::from_slice(rest).map_err(|error| Failure::Run(format!("the device says: {error}")))?;
                 if let Some(line) = told(self.record.as_ref(), &record) {
                     output::say(&line);
+                }
+                if let Some(recording) = &mut self.recording {
+                    recording.handle_record(&record, self.clock.now());
                 }
                 if record.start_up_s.is_some() {
                     self.share(|shared| shared.has_begun = true);

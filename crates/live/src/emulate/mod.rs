@@ -51,6 +51,7 @@ use crate::models::Models;
 use crate::output::{self, Made};
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
+use crate::platform::wait;
 use captured::Captured;
 use driver::{Driver, End};
 use hosts::Hosts;
@@ -129,8 +130,9 @@ pub struct Command {
     /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9654, at /metrics.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::serve::loopback, conflicts_with = "replay")]
     metrics: Option<SocketAddr>,
-    /// Show what happens while it runs, on a page for the browsers of this machine.
-    #[arg(long, conflicts_with_all = ["replay", "rootless"])]
+    /// Show what happens while it runs, on a page for the browsers of this machine. A replay then takes as long as the
+    /// emulation did.
+    #[arg(long)]
     view: bool,
     /// The TCP port of the page on 127.0.0.1; by default, one that is free.
     #[arg(long, value_name = "PORT", requires = "view")]
@@ -138,7 +140,7 @@ pub struct Command {
     /// Write down all that real hosts send, for --replay.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Replay a recorded emulation as fast as possible, without real hosts. Fails if a frame for them differs.
+    /// Replay a recorded emulation as fast as possible, or with --view at its pace, without real hosts. Fails if a frame for them differs.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "exec", "programs", "privileged", "shell", "forever", "record"])]
     replay: Option<PathBuf>,
     /// Run without root, in user namespaces; needs read and write permission for /dev/net/tun.
@@ -148,6 +150,9 @@ pub struct Command {
     #[arg(long, exclusive = true)]
     clean: bool,
 }
+
+/// Between two steps of a replay that pages follow.
+const PACE: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// As long as a scenario may last: ten years.
 const FOREVER: Duration = Duration::from_secs(315_576_000);
@@ -163,7 +168,7 @@ impl Command {
             return clean();
         }
         if self.rootless {
-            return rootless::run();
+            return rootless::run(self.view.then(|| self.view_port.unwrap_or(0)));
         }
         self.check_folder()?;
         let path = self.scenario.clone().unwrap_or_default();
@@ -345,13 +350,21 @@ impl Command {
         let mut session = session(path, &scenario, header.seed)?;
         let capture = self.capture(&scenario, &mut session.replication)?;
         self.follow_events(&scenario, header.seed, &mut session)?;
+        // Until here, a signal ends the command at once.
+        let signals = self.view.then(Signals::listen).transpose();
+        let signals = signals.map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
         let clock = Clock::new();
-        let outputs = replay(&mut session, &inputs, end);
+        let outputs = replay(&mut session, &inputs, end, &mut |session, until| {
+            signals.as_ref().is_none_or(|signals| keep_pace(session, until, &clock, signals))
+        });
         let record = EmulationRecord::new(&session, &outputs, left);
         let spent = Spent { wall_s: Some(clock.now().as_secs_f64()), ..Spent::default() };
         self.conclude(&scenario, session, record, spent, capture)?;
         if let Some(problem) = models.poll_failure() {
             return Err(Failure::Run(problem));
+        }
+        if let Some(signal) = signals.as_ref().and_then(Signals::received) {
+            return Err(Failure::Interrupted { signal });
         }
         if outputs == recorded {
             return Ok(());
@@ -452,8 +465,8 @@ impl Command {
         });
         let feed = feed.transpose().map_err(|error| Failure::Input(format!("--view: {error}")))?;
         let following = feed.map(|feed| {
-            let view = View::open(self.view_port.unwrap_or(0), feed.description())
-                .map_err(|error| Failure::Input(format!("--view: can't listen there: {error}")))?;
+            let view = view::listen(self.view_port.unwrap_or(0))
+                .and_then(|socket| View::open(socket, feed.description()).map_err(|error| view::refused(&error)))?;
             say(&format!("{} shows the emulation while it runs", view.address()))?;
             Ok((feed, view))
         });
@@ -530,18 +543,46 @@ fn session<'s>(path: &Path, scenario: &'s Scenario, seed: u64) -> Result<Session
     Ok(session)
 }
 
-/// Gives in what was recorded, at the same instants, up to `end`.
-fn replay(session: &mut Session<'_>, inputs: &[session::Input], end: Instant) -> session::Outputs {
+/// Gives in what was recorded, at the same instants, up to `end`. Before each instant it calls `wait`, and ends where that returns false.
+fn replay(
+    session: &mut Session<'_>,
+    inputs: &[session::Input],
+    end: Instant,
+    wait: &mut dyn FnMut(&mut Session<'_>, Instant) -> bool,
+) -> session::Outputs {
     for input in inputs {
         if input.at > session.now() {
-            session.run_until(input.at);
-            while session.poll_delivery().is_some() {}
+            if !wait(session, input.at) {
+                return session.outputs();
+            }
+            run_until(session, input.at);
         }
         session.handle_frame(input.node, input.interface, &input.octets);
     }
-    session.run_until(end);
-    while session.poll_delivery().is_some() {}
+    if wait(session, end) {
+        run_until(session, end);
+    }
     session.outputs()
+}
+
+fn run_until(session: &mut Session<'_>, until: Instant) {
+    session.run_until(until);
+    while session.poll_delivery().is_some() {}
+}
+
+/// Runs `session` in step with `clock` up to `until`, which pages follow, and returns whether no signal has come.
+fn keep_pace(session: &mut Session<'_>, until: Instant, clock: &Clock, signals: &Signals) -> bool {
+    while signals.received().is_none() {
+        let now = clock.now().min(until);
+        if now > session.now() {
+            run_until(session, now);
+        }
+        if now == until {
+            return true;
+        }
+        wait::readable(signals, clock.wait(Some(until)).unwrap_or_default().min(PACE));
+    }
+    false
 }
 
 /// Whether an input is from an interface of a real host.

@@ -3,18 +3,24 @@
 //! `unshare` (util-linux) makes them, with the user as root inside. A `/run` in memory replaces the system's, which an
 //! ordinary user can't write. Inside, the command sets up hosts as root does. When it ends, the kernel removes
 //! everything, even after SIGKILL. Only the device `/dev/net/tun` still needs a permission.
+//!
+//! The network namespace inside has a separate loopback, which no browser outside reaches. So this process opens the socket for the
+//! viewer's page, and hands it to the command inside as systemd hands sockets to services (sd_listen_fds(3)): a socket stays in the network
+//! namespace in which it was made.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::net::TcpListener;
 use std::process::{Child, Command, ExitStatus, Output};
 use std::time::Duration;
 
+use command_fds::{CommandFdExt as _, FdMapping};
 use hopcast_sim::io_error::cause;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::say;
+use super::{say, view};
 use crate::failure::Failure;
 use crate::platform::signals::Signals;
 use crate::platform::{tap, wait};
@@ -27,19 +33,23 @@ const SET_UP: &str = "mount -t tmpfs -o mode=755 tmpfs /run && exec \"$0\" \"$@\
 const NAMESPACES: [&str; 4] = ["--user", "--map-root-user", "--mount", "--net"];
 /// The command becomes the first process of a process namespace: when it ends, the kernel ends all programs in it.
 const PROCESSES: [&str; 4] = ["--pid", "--mount-proc", "--fork", "--kill-child"];
+/// The number of the first socket that is handed over (`SD_LISTEN_FDS_START` of sd_listen_fds(3)).
+const FIRST_SOCKET: i32 = 3;
 /// Between two looks at whether the command has ended.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Runs this process's command again, without [`OPTION`] and in new namespaces, until it ends.
+/// Runs this process's command again, without [`OPTION`] and in new namespaces, until it ends. With `port` it has a socket for the page there.
 ///
 /// # Errors
 /// [`Failure::Input`] where the system does not permit it, and why; [`Failure::Told`] as the command ends.
-pub(super) fn run() -> Result<(), Failure> {
+pub(super) fn run(port: Option<u16>) -> Result<(), Failure> {
     check_device()?;
     check_namespaces()?;
+    let socket = port.map(view::listen).transpose()?;
     let signals =
         Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
-    let mut child = start(std::env::args_os()).map_err(|error| Failure::Run(format!("unshare: {}", cause(&error))))?;
+    let mut child =
+        start(std::env::args_os(), socket).map_err(|error| Failure::Run(format!("unshare: {}", cause(&error))))?;
     let status = supervise(&mut child, &signals)
         .map_err(|error| Failure::Run(format!("the emulation can't be waited for: {}", cause(&error))))?;
     match status.code().and_then(|code| u8::try_from(code).ok()) {
@@ -85,8 +95,17 @@ fn what_is_missing(problem: &str) -> &'static str {
 }
 
 /// Starts the command with these arguments, the program's own name first.
-fn start(arguments: impl Iterator<Item = OsString>) -> io::Result<Child> {
-    Command::new("setpriv")
+fn start(arguments: impl Iterator<Item = OsString>, socket: Option<TcpListener>) -> io::Result<Child> {
+    let mut command = Command::new("setpriv");
+    if let Some(socket) = socket {
+        command
+            .fd_mappings(vec![FdMapping { parent_fd: socket.into(), child_fd: FIRST_SOCKET }])
+            .map_err(|error| io::Error::other(error.to_string()))?
+            .env("LISTEN_FDS", "1")
+            // The command is the first process of its process namespace.
+            .env("LISTEN_PID", "1");
+    }
+    command
         // The kernel kills it when this process ends, for whatever reason.
         .args(["--pdeathsig", "KILL", "unshare"])
         .args(NAMESPACES)

@@ -20,10 +20,12 @@ use std::thread::JoinHandle;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::record::{KINDS, News};
+use listenfd::ListenFd;
 use nix::poll::PollFd;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::failure::Failure;
 use crate::platform::clock::Clock;
 use crate::platform::wait;
 use crate::serve::{Answers, OK, Page, Server};
@@ -50,6 +52,21 @@ struct Lot {
     missed: u64,
 }
 
+/// A socket for the page on a port of 127.0.0.1; on one that is free for port 0. Where the command runs without root, it has the socket of
+/// the process that has started it, which is outside of its network namespace.
+///
+/// # Errors
+/// [`Failure::Input`]: the platform's.
+pub(super) fn listen(port: u16) -> Result<TcpListener, Failure> {
+    let given = ListenFd::from_env().take_tcp_listener(0).transpose();
+    given.unwrap_or_else(|| TcpListener::bind((Ipv4Addr::LOCALHOST, port))).map_err(|error| refused(&error))
+}
+
+/// Why there is no page.
+pub(super) fn refused(error: &io::Error) -> Failure {
+    Failure::Input(format!("--view: can't listen there: {error}"))
+}
+
 /// The page of a running emulation. When it is dropped, pages that are open get the last news, within two seconds.
 pub(super) struct View {
     address: SocketAddr,
@@ -60,12 +77,11 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Serves the page on a port of 127.0.0.1; on one that is free for port 0.
+    /// Serves the page on this socket ([`listen`]).
     ///
     /// # Errors
     /// The platform's.
-    pub(super) fn open(port: u16, mut description: Value) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    pub(super) fn open(listener: TcpListener, mut description: Value) -> io::Result<Self> {
         let address = listener.local_addr()?;
         let server = Server::http(listener)?;
         let run = u64::from(std::process::id());
@@ -321,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_page_gets_what_it_does_not_have_yet() {
-        let mut view = View::open(0, json!({})).expect("loopback");
+        let mut view = View::open(listen(0).expect("loopback"), json!({})).expect("loopback");
         let port = view.address.port();
         let host = format!("127.0.0.1:{port}");
         (1..=3).for_each(|time| view.tell(news(time, time as usize, 2)));
@@ -357,7 +373,7 @@ mod tests {
 
     #[test]
     fn pages_of_other_sites_read_nothing() {
-        let view = View::open(0, json!({ "secret": 1 })).expect("loopback");
+        let view = View::open(listen(0).expect("loopback"), json!({ "secret": 1 })).expect("loopback");
         let port = view.address.port();
         assert!(view.address.ip().is_loopback());
         for host in ["example.com", &format!("example.com:{port}"), "127.0.0.1", "127.0.0.1:1"] {
@@ -391,7 +407,7 @@ mod tests {
 
     #[test]
     fn an_emulation_does_not_wait_for_a_page_that_reads_nothing() {
-        let mut view = View::open(0, json!({})).expect("loopback");
+        let mut view = View::open(listen(0).expect("loopback"), json!({})).expect("loopback");
         let silent: Vec<TcpStream> = (0..20)
             .map(|_| {
                 let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, view.address.port())).expect("it listens");

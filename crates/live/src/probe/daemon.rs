@@ -12,6 +12,7 @@ use super::control::{ANSWER_TIME, Control, Event, Message, VERSION};
 use super::flow::{Desk, KEEP_INTERVAL};
 use super::plan::{FlowPlan, MAX_HOPS};
 use super::socket::{LOOK, is_transient};
+use super::watch::Record;
 use super::{control, flow, receiver, relay};
 use crate::failure::Failure;
 use crate::platform::clock::Clock;
@@ -58,15 +59,21 @@ struct Shared {
     flows: Mutex<BTreeSet<u64>>,
     refused: AtomicU64,
     stop: AtomicBool,
+    record: Option<Record>,
 }
 
 impl Daemon {
-    /// Listens at `address`. `log` will be told of each flow that begins, with who asked, and of each that fails.
+    /// Listens at `address`, and records its flows if there is a `record`. `log` will be told of each flow that begins, with who asked, and of each that fails.
     ///
     /// # Errors
     ///
     /// That the address can't be had.
-    pub(crate) fn bind(address: SocketAddr, role: Role, log: fn(&str)) -> Result<Self, Failure> {
+    pub(super) fn bind(
+        address: SocketAddr,
+        role: Role,
+        log: fn(&str),
+        record: Option<Record>,
+    ) -> Result<Self, Failure> {
         let input = |error: std::io::Error| Failure::Input(format!("--listen {address}: {}", cause(&error)));
         let listener = TcpListener::bind(address).map_err(input)?;
         listener.set_nonblocking(true).map_err(input)?;
@@ -79,6 +86,7 @@ impl Daemon {
             flows: Mutex::default(),
             refused: AtomicU64::new(0),
             stop: AtomicBool::new(false),
+            record,
         });
         Ok(Self { listener, shared })
     }
@@ -121,6 +129,15 @@ impl Daemon {
             }
             wait::sleep(LOOK);
         }
+    }
+
+    /// Writes the rest of the recording, if there is one, after [`Self::run`]. Flows that have not ended are recorded up to now.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Run`]: a file that could not be written.
+    pub(super) fn finish(&self) -> Result<(), Failure> {
+        self.shared.record.as_ref().map_or(Ok(()), |record| record.finish(self.shared.clock.now()))
     }
 }
 
@@ -189,8 +206,10 @@ impl Session {
                 let what = next.map_or_else(|| "receiving".into(), |next| format!("passing on to {next}"));
                 log(&format!("{peer}: {what}, {} in units of {} B", open.protocol, open.size));
                 match next {
-                    Some(next) => relay::serve(control, &open, next, shared.clock, &shared.stop),
-                    None => receiver::serve(control, &open, shared.clock, &shared.stop),
+                    Some(next) => {
+                        relay::serve(control, &open, next, shared.clock, &shared.stop, shared.record.as_ref())
+                    }
+                    None => receiver::serve(control, &open, shared.clock, &shared.stop, shared.record.as_ref()),
                 }
             }
             (Event::Message(Message::Source(plan)), Role::Relay { to: None }) => {
@@ -297,7 +316,7 @@ mod tests {
     #[test]
     fn one_address_leaves_room_for_others() {
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
-        let shared = Daemon::bind(address, Role::Receiver, |_| {}).expect("there are ports").shared;
+        let shared = Daemon::bind(address, Role::Receiver, |_| {}, None).expect("there are ports").shared;
         let begin = |last| Session::begin(&shared, IpAddr::from([10, 0, 0, last]));
         let refused = |session: &Session| session.refusal.clone().unwrap_or_default();
         let mut sessions: Vec<Session> = (0..32).map(|_| begin(1)).collect();

@@ -12,6 +12,7 @@
 //! | sockets, several datagrams per call, units from a stream | [`socket`], [`datagrams`], [`units`] |
 //! | datagrams that a socket had no room for | [`overflow`] |
 //! | results in the simulator's format | [`record`], [`statistics`], [`table`] |
+//! | recordings for `hopcast view`: of a sender, and of receivers and relays | `progress`, `watch` |
 //!
 //! A flow has one control connection along its path from host to host, and a socket for its units on each hop. The source
 //! tells each relay the rest of the path; a host gets only units that it has prepared for.
@@ -23,6 +24,7 @@ pub mod datagrams;
 pub mod flow;
 pub mod overflow;
 pub mod plan;
+mod progress;
 pub mod receiver;
 pub mod record;
 pub mod relay;
@@ -34,13 +36,16 @@ pub mod source;
 pub mod statistics;
 pub mod table;
 pub mod units;
+mod watch;
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 
 use hopcast_protocols::time::Duration;
 use hopcast_sim::io_error::cause;
 
 use self::daemon::{Daemon, Role};
+use self::watch::Record;
 use crate::failure::Failure;
 use crate::output::say;
 use crate::platform::signals::Signals;
@@ -64,6 +69,9 @@ enum Part {
     Relay {
         #[command(flatten)]
         listen: Listen,
+        /// Write a recording to this folder, for `hopcast view`: units received and passed on, per flow.
+        #[arg(long, value_name = "DIR")]
+        record: Option<PathBuf>,
         /// The next host of every flow, whatever path it asks for. Without it, senders tell where to.
         #[arg(long, value_name = "HOST[:PORT]")]
         to: Option<String>,
@@ -72,6 +80,9 @@ enum Part {
     Receive {
         #[command(flatten)]
         listen: Listen,
+        /// Write a recording to this folder, for `hopcast view`: each unit, with rates, losses and delays per flow.
+        #[arg(long, value_name = "DIR")]
+        record: Option<PathBuf>,
     },
 }
 
@@ -95,21 +106,24 @@ impl Command {
     pub(crate) fn run(self) -> Result<(), Failure> {
         match self.part {
             Part::Send(arguments) => send::run(&arguments),
-            Part::Relay { listen, to } => serve(listen.listen, Role::Relay { to }),
-            Part::Receive { listen } => serve(listen.listen, Role::Receiver),
+            Part::Relay { listen, record, to } => serve(listen.listen, Role::Relay { to }, record.as_deref()),
+            Part::Receive { listen, record } => serve(listen.listen, Role::Receiver, record.as_deref()),
         }
     }
 }
 
-fn serve(listen: SocketAddr, role: Role) -> Result<(), Failure> {
+fn serve(listen: SocketAddr, role: Role, record: Option<&Path>) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Run(cause(&error));
+    let title = if role == Role::Receiver { "probe receive" } else { "probe relay" };
+    let record = record.map(|folder| Record::create(folder, title)).transpose()?;
     let signals = Signals::listen().map_err(failed)?;
-    let daemon = Daemon::bind(listen, role, say)?;
+    let daemon = Daemon::bind(listen, role, say, record)?;
     say(&format!("listening at {}", daemon.address().map_err(failed)?));
     daemon.run(|| signals.received().is_some());
     match daemon.refused() {
         0 => {}
         refused => say(&format!("{refused} who asked for something were sent away")),
     }
+    daemon.finish()?;
     Err(Failure::Interrupted { signal: signals.received().unwrap_or_default() })
 }

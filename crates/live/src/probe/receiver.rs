@@ -18,6 +18,7 @@ use super::plan::Protocol;
 use super::sink::Sink;
 use super::socket::{Input, LOOK, accept, is_transient};
 use super::units::Units;
+use super::watch::{Received, Record};
 use crate::platform::clock::Clock;
 use crate::platform::wait;
 
@@ -34,7 +35,13 @@ const LOOK_AT_END: std::time::Duration = std::time::Duration::from_millis(5);
 /// # Errors
 ///
 /// Why it can't be served, in a clause.
-pub(crate) fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
+pub(super) fn serve(
+    control: &mut Control,
+    open: &Open,
+    clock: Clock,
+    stop: &AtomicBool,
+    record: Option<&Record>,
+) -> Result<(), String> {
     let sink = Mutex::new(Sink::new(open));
     let local = control.local().map_err(|error| cause(&error))?;
     let source = control.peer().map_err(|error| cause(&error))?.ip();
@@ -42,6 +49,10 @@ pub(crate) fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &Ato
     let port = input.port().map_err(|error| cause(&error))?;
     let overflow = input.overflow().map_err(|error| cause(&error))?;
     control.send(&Message::Opened { port }).map_err(|error| cause(&error))?;
+    let mut received = record.and_then(|record| record.received(open, source, clock.now()));
+    if received.is_some() {
+        lock(&sink).keep_arrivals();
+    }
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
         let (sink, ended) = (&sink, &ended);
@@ -51,9 +62,13 @@ pub(crate) fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &Ato
             // A connection that breaks ends the stream; what is missing is lost.
             Input::Tcp(listener) => drop(read_stream(&listener, source, size, sink, clock, ended)),
         });
-        talk(control, open.protocol, sink, overflow, clock, stop);
+        talk(control, open.protocol, sink, overflow, clock, stop, &mut received);
         ended.store(true, Ordering::Relaxed);
     });
+    // What has come since the last time, also where a flow was cut off.
+    if let Some(received) = &mut received {
+        self::record(received, &sink, clock.now());
+    }
     Ok(())
 }
 
@@ -65,6 +80,7 @@ fn talk(
     overflow: Option<Overflow>,
     clock: Clock,
     stop: &AtomicBool,
+    received: &mut Option<Received<'_>>,
 ) {
     let mut heard = clock.now();
     let mut next_report: Option<Instant> = None;
@@ -73,6 +89,9 @@ fn talk(
         let look = if lock(sink).is_ending() { LOOK_AT_END } else { LOOK };
         let event = control.receive(look);
         let now = clock.now();
+        if let Some(received) = received.as_mut().filter(|received| next_report.is_some() && received.is_due(now)) {
+            record(received, sink, now);
+        }
         let mut answer = None;
         match event {
             Event::Message(message) => {
@@ -100,6 +119,7 @@ fn talk(
             return;
         }
         let mut report = None;
+        let mut has_ended = false;
         if answer.is_none() && !is_reported && next_report.is_some() {
             let mut sink = lock(sink);
             let quiet = now.saturating_since(sink.last()) > QUIET[usize::from(protocol == Protocol::Tcp)];
@@ -107,10 +127,14 @@ fn talk(
                 sink.finish(now);
                 is_reported = true;
                 report = Some(sink.report(now, true));
+                has_ended = true;
             } else if next_report.is_some_and(|next| next <= now) {
                 next_report = Some(now + REPORT_INTERVAL);
                 report = Some(sink.report(now, false));
             }
+        }
+        if let Some(received) = received.as_mut().filter(|_| has_ended) {
+            record(received, sink, now);
         }
         if let Some(report) = report {
             // The system's table is read while datagrams can be, too.
@@ -121,6 +145,15 @@ fn talk(
             return;
         }
     }
+}
+
+/// Writes what has come since the last time.
+fn record(received: &mut Received<'_>, sink: &Mutex<Sink>, now: Instant) {
+    let (arrivals, summary) = {
+        let mut sink = lock(sink);
+        (sink.take_arrivals(), sink.summary(now))
+    };
+    received.look(arrivals, &summary, now);
 }
 
 fn lock(sink: &Mutex<Sink>) -> MutexGuard<'_, Sink> {

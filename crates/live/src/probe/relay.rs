@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use hopcast_protocols::application::Relay;
+use hopcast_protocols::time::Instant;
 use hopcast_sim::io_error::cause;
 use hopcast_wire::probe::Packet;
 
@@ -14,6 +15,7 @@ use super::control::{Control, Event, Message, Open, Relayed};
 use super::overflow::Overflow;
 use super::socket::{Input, LOOK, Output, accept, is_transient, with_port, write_all};
 use super::units::Units;
+use super::watch::Record;
 use crate::platform::clock::Clock;
 use crate::platform::wait;
 
@@ -42,7 +44,14 @@ fn count(counter: &AtomicU64) {
 /// # Errors
 ///
 /// Why it can't be served, in a sentence that names the host to blame if it is not this one.
-pub(crate) fn serve(up: &mut Control, open: &Open, next: &str, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
+pub(super) fn serve(
+    up: &mut Control,
+    open: &Open,
+    next: &str,
+    clock: Clock,
+    stop: &AtomicBool,
+    record: Option<&Record>,
+) -> Result<(), String> {
     let path = open.path.get(1..).unwrap_or_default().to_vec();
     let mut down = Control::connect(next)?;
     let local = |error: io::Error| cause(&error);
@@ -63,6 +72,7 @@ pub(crate) fn serve(up: &mut Control, open: &Open, next: &str, clock: Clock, sto
     let mut downwards = down.writer().map_err(local)?;
     let (counters, ended) = (Counters::default(), AtomicBool::new(false));
     let (session, size) = (open.session, open.size as usize);
+    let mut passed_on = record.and_then(|record| record.passed_on(open, source, remote.ip(), clock.now()));
     thread::scope(|scope| {
         let (counters, ended) = (&counters, &ended);
         scope.spawn(move || match (input, output) {
@@ -79,16 +89,31 @@ pub(crate) fn serve(up: &mut Control, open: &Open, next: &str, clock: Clock, sto
             talk_up(&mut down, &mut upwards, next, &|| counters.read(overflow), ended);
             ended.store(true, Ordering::Relaxed);
         });
-        talk_down(up, &mut downwards, clock, ended, stop);
+        talk_down(up, &mut downwards, clock, ended, stop, &mut |now| {
+            if let Some(passed_on) = &mut passed_on {
+                passed_on.look(|| counters.read(overflow), false, now);
+            }
+        });
         ended.store(true, Ordering::Relaxed);
     });
+    if let Some(passed_on) = &mut passed_on {
+        passed_on.look(|| counters.read(overflow), true, clock.now());
+    }
     Ok(())
 }
 
 /// What comes from the source goes on as it is.
-fn talk_down(up: &mut Control, down: &mut Control, clock: Clock, ended: &AtomicBool, stop: &AtomicBool) {
+fn talk_down(
+    up: &mut Control,
+    down: &mut Control,
+    clock: Clock,
+    ended: &AtomicBool,
+    stop: &AtomicBool,
+    look: &mut dyn FnMut(Instant),
+) {
     let mut heard = clock.now();
     while !ended.load(Ordering::Relaxed) && !stop.load(Ordering::Relaxed) {
+        look(clock.now());
         match up.receive(LOOK) {
             Event::Message(message) => {
                 heard = clock.now();

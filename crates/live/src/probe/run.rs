@@ -10,6 +10,7 @@ use super::SILENCE;
 use super::control::{Control, Event, Message, START_TIME};
 use super::flow::{self, Desk, KEEP_INTERVAL, Outcome};
 use super::plan::{Case, FlowPlan};
+use super::progress::Progress;
 use super::socket::LOOK;
 use crate::platform::clock::Clock;
 
@@ -19,20 +20,26 @@ use crate::platform::clock::Clock;
 /// # Errors
 ///
 /// Why the first of them that failed could not start; none has been run.
-pub(crate) fn run(case: &Case, clock: Clock, is_stopped: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Outcome>, String> {
+pub(crate) fn run(
+    case: &Case,
+    clock: Clock,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    progress: &Progress,
+) -> Result<Vec<Outcome>, String> {
     let gate = Gate { state: Mutex::default(), changed: Condvar::new(), flows: case.flows.len(), is_stopped };
     thread::scope(|scope| {
-        let start = |plan| {
-            let mut gate = &gate;
+        let start = |(place, plan)| {
+            let gate = &gate;
             scope.spawn(move || {
-                let outcome = run_flow(plan, clock, &mut gate);
+                let mut desk = Place { gate, clock, progress, place };
+                let outcome = run_flow(plan, clock, &mut desk);
                 if let Err(problem) = &outcome {
                     gate.fail(format!("{}: {problem}", plan.name));
                 }
                 outcome
             })
         };
-        let flows: Vec<_> = case.flows.iter().map(start).collect();
+        let flows: Vec<_> = case.flows.iter().enumerate().map(start).collect();
         let outcomes = flows.into_iter().map(|flow| flow.join().expect("a flow returns its errors"));
         let outcomes: Result<Vec<Outcome>, String> = outcomes.collect();
         outcomes.map_err(|problem| gate.lock().failed.clone().unwrap_or(problem))
@@ -113,8 +120,34 @@ impl Gate<'_> {
     }
 }
 
-impl Desk for &Gate<'_> {
+/// One of the flows of this run.
+struct Place<'a> {
+    gate: &'a Gate<'a>,
+    clock: Clock,
+    progress: &'a Progress,
+    place: usize,
+}
+
+impl Desk for Place<'_> {
     fn ready(&mut self, keep: &mut dyn FnMut() -> bool) -> bool {
+        let is_ready = self.gate.ready(keep);
+        self.progress.begin(self.clock.now());
+        is_ready
+    }
+
+    fn handle_outcome(&mut self, outcome: &Outcome) {
+        // It is returned at last, too, however the flow ends.
+        self.progress.look(self.place, outcome, self.clock.now());
+    }
+
+    fn is_stopped(&mut self) -> bool {
+        (self.gate.is_stopped)()
+    }
+}
+
+impl Gate<'_> {
+    /// Waits for the other flows, as [`Desk::ready`] does.
+    fn ready(&self, keep: &mut dyn FnMut() -> bool) -> bool {
         self.lock().ready += 1;
         self.changed.notify_all();
         let mut waited = Duration::ZERO;
@@ -136,14 +169,6 @@ impl Desk for &Gate<'_> {
             }
         }
     }
-
-    fn handle_outcome(&mut self, _outcome: &Outcome) {
-        // It is returned at last, however the flow ends.
-    }
-
-    fn is_stopped(&mut self) -> bool {
-        (self.is_stopped)()
-    }
 }
 
 #[cfg(test)]
@@ -155,10 +180,10 @@ mod tests {
         let gate = Gate { state: Mutex::default(), changed: Condvar::new(), flows: 2, is_stopped: &|| false };
         let mut kept = 0;
         let is_started = thread::scope(|scope| {
-            (&gate).ready(&mut || {
+            gate.ready(&mut || {
                 kept += 1;
                 if kept == 2 {
-                    scope.spawn(|| (&gate).ready(&mut || true));
+                    scope.spawn(|| gate.ready(&mut || true));
                 }
                 kept < 5
             })
@@ -169,6 +194,6 @@ mod tests {
     #[test]
     fn who_can_t_keep_its_path_does_not_start() {
         let gate = Gate { state: Mutex::default(), changed: Condvar::new(), flows: 2, is_stopped: &|| false };
-        assert!(!(&gate).ready(&mut || false));
+        assert!(!gate.ready(&mut || false));
     }
 }

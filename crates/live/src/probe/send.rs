@@ -9,6 +9,7 @@ use hopcast_sim::scenario::quantity::Dimension;
 use serde_json::{Value, json};
 
 use super::plan::{Case, FlowPlan, Host, Order, Plan, Protocol, Wrong, amount, buffer, unit, waiting};
+use super::progress::Progress;
 use super::record::{Measured, Repetition};
 use super::run;
 use super::table::table;
@@ -17,6 +18,7 @@ use crate::input;
 use crate::output::{self, Made, one_line, say};
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
+use crate::recording::Place;
 
 /// Send units along a path, and print what their receiver measured. Ctrl-C ends it early and prints what there is.
 ///
@@ -60,6 +62,10 @@ pub(super) struct Arguments {
     /// Write run.json and tables to this folder; of a plan, to a folder in it for each case.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Write a recording of each repetition to this folder, for `hopcast view`: units sent, received and missing per hop, rate and
+    /// delay; of a plan, to a folder in it for each case.
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
 }
 
 fn size(text: &str) -> Result<f64, String> {
@@ -89,13 +95,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     // A folder in which nothing is written is removed in the end.
     let _made = arguments.out.as_deref().map(output::make_folder).transpose()?;
     let folders = folders(arguments, &plan)?;
+    let records = records(arguments, &plan)?;
     let signals = Signals::listen().map_err(|error| Failure::Run(cause(&error)))?;
     let is_stopped = || signals.received().is_some();
     let mut measured: Vec<Measured<'_>> =
         plan.cases.iter().map(|case| Measured { case, repetitions: Vec::new() }).collect();
-    let failed = measure(&plan, &mut measured, &is_stopped).err();
+    let mut unrecorded = None;
+    let failed = measure(&plan, &mut measured, &is_stopped, &records, &mut unrecorded).err();
     measured.retain(|measured| !measured.repetitions.is_empty());
-    let mut failures: Vec<String> = failed.into_iter().collect();
+    let mut failures: Vec<String> = failed.into_iter().chain(unrecorded).collect();
     let mut is_written = true;
     for measured in &measured {
         failures.extend(measured.problems());
@@ -118,8 +126,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Measures until all is done or is to stop. What was measured stands in `measured`, however it ends.
-fn measure(plan: &Plan, measured: &mut [Measured<'_>], is_stopped: &(dyn Fn() -> bool + Sync)) -> Result<(), String> {
+/// Measures until all is done or is to stop. What was measured stands in `measured`, however it ends. Why a recording could not be
+/// written, the first time, goes to `unrecorded`.
+fn measure(
+    plan: &Plan,
+    measured: &mut [Measured<'_>],
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    records: &[(PathBuf, Place)],
+    unrecorded: &mut Option<String>,
+) -> Result<(), String> {
     let clock = Clock::new();
     let runs = plan.runs();
     for (index, &at) in runs.iter().enumerate() {
@@ -131,7 +146,8 @@ fn measure(plan: &Plan, measured: &mut [Measured<'_>], is_stopped: &(dyn Fn() ->
             say(&format!("run {} of {}: {}", index + 1, runs.len(), case.name));
         }
         let began = clock.now();
-        let outcomes = match run::run(case, clock, is_stopped) {
+        let progress = Progress::new(case);
+        let outcomes = match run::run(case, clock, is_stopped, &progress) {
             // What was stopped before it began is nothing.
             Err(_) if is_stopped() => return Ok(()),
             outcomes => outcomes.map_err(|problem| format!("{}: {problem}", case.name))?,
@@ -141,7 +157,13 @@ fn measure(plan: &Plan, measured: &mut [Measured<'_>], is_stopped: &(dyn Fn() ->
         if !is_stopped() || repetitions.is_empty() {
             let wall_s = (clock.now() - began).as_secs_f64();
             let has_failed = outcomes.iter().any(|outcome| outcome.problem.is_some());
-            repetitions.push(Repetition { number: repetitions.len() as u64 + 1, outcomes, wall_s });
+            let number = repetitions.len() as u64 + 1;
+            let written =
+                records.get(at).map(|(folder, _)| progress.write(folder, number, case, &outcomes, clock.now()));
+            if let Some(Err(error)) = written {
+                unrecorded.get_or_insert(error.to_string());
+            }
+            repetitions.push(Repetition { number, outcomes, wall_s });
             if has_failed {
                 return Ok(());
             }
@@ -192,6 +214,17 @@ fn folders<'a>(arguments: &Arguments, plan: &'a Plan) -> Result<Vec<(&'a Case, P
         folders.push((case, folder, made));
     }
     Ok(folders)
+}
+
+/// The folders of the recordings of all cases, held; none where nothing is recorded.
+fn records(arguments: &Arguments, plan: &Plan) -> Result<Vec<(PathBuf, Place)>, Failure> {
+    let Some(record) = &arguments.record else { return Ok(Vec::new()) };
+    let folders = plan.cases.iter().map(|case| {
+        let folder = if arguments.plan.is_some() { record.join(case.folder()) } else { record.clone() };
+        let place = Place::take(&folder)?;
+        Ok((folder, place))
+    });
+    folders.collect()
 }
 
 /// One object for one case, a list of them for a plan; or tables.

@@ -1,11 +1,12 @@
 //! The receiver's measurement: the simulator's ([`FlowMetrics`]), fed with arriving units.
 
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_sim::metrics::{FlowMetrics, Series};
+use hopcast_sim::metrics::{FlowMetrics, FlowSummary, Series};
 use hopcast_wire::probe::Packet;
 
 use super::control::{Open, Report, Samples};
 use super::plan::Protocol;
+use super::watch::{Arrival, Arrivals};
 
 /// Number of datagrams by which a late one may follow a newer one; beyond it, it counts as a duplicate or late. At the
 /// 1470 bytes of a saturated link of 1 Gb/s, a third of a second.
@@ -28,6 +29,8 @@ pub struct Sink {
     /// How many units the source has sent in all, once it says so.
     sent: Option<u64>,
     last: Instant,
+    /// What has come since it was last asked, for a recording; `None`: there is none.
+    arrivals: Option<Arrivals>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +58,23 @@ impl Sink {
             start: None,
             sent: None,
             last: Instant::START,
+            arrivals: None,
         }
+    }
+
+    /// Keeps arrivals from now on, for [`Self::take_arrivals`].
+    pub(super) fn keep_arrivals(&mut self) {
+        self.arrivals = Some(Arrivals::default());
+    }
+
+    /// What has come since the last call.
+    pub(super) fn take_arrivals(&mut self) -> Arrivals {
+        self.arrivals.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The flow as it stands at `now`.
+    pub(crate) fn summary(&self, now: Instant) -> FlowSummary {
+        self.metrics.summary(self.elapsed(now))
     }
 
     /// The flow starts at `at`, in nanoseconds of the source's clock, which this host's is `offset` nanoseconds ahead of.
@@ -118,7 +137,11 @@ impl Sink {
             }
         };
         if is_first {
-            self.samples.insert(arrived, length, arrived.saturating_since(created));
+            let delay = arrived.saturating_since(created);
+            self.samples.insert(arrived, length, delay);
+            if let Some(arrivals) = &mut self.arrivals {
+                arrivals.push(Arrival { time: now, delay, sequence, octets: length });
+            }
         }
         self.last = now;
         Some(())
@@ -201,7 +224,7 @@ impl Sink {
     /// What is known at `now`; with samples only if this `is_final`, after [`Self::finish`].
     pub(crate) fn report(&self, now: Instant, is_final: bool) -> Report {
         let samples = if is_final { self.samples.clone() } else { Samples::default() };
-        let summary = self.metrics.summary(self.elapsed(now));
+        let summary = self.summary(now);
         Report { summary, samples, garbage: self.garbage, overflowed: 0, relays: Vec::new(), is_final }
     }
 }

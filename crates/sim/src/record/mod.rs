@@ -25,5 +25,5 @@ mod sink;
 mod writer;
 
 pub use feed::{Feed, KINDS, News};
-pub use measured::{Fate, Measured, Measurement, Subject};
+pub use measured::{Carried, Fate, Flow, Happening, Measured, Measurement, Node, Step, Vocabulary};
 pub use recording::{Recording, remove_others};

@@ -47,6 +47,26 @@ impl<W: Write> EventWriter<W> {
         Ok(())
     }
 
+    /// Number of events that wait to be written.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Writes the `count` earliest events; returns the time of the last of them. None that is to come may begin before it.
+    ///
+    /// # Errors
+    /// Errors of the output.
+    pub(super) fn release_first(&mut self, count: usize) -> io::Result<Instant> {
+        let mut last = Instant::START;
+        for _ in 0..count {
+            let Some(((time, ..), event)) = self.waiting.pop_first() else { break };
+            last = time;
+            self.output.write_all(&event.to_bytes())?;
+            self.written += 1;
+        }
+        Ok(last)
+    }
+
     /// Writes the rest, and returns the output with the number of events.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 
 mod net;
 
+use std::collections::BTreeMap;
 use std::net::UdpSocket;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
@@ -102,6 +103,129 @@ fn a_clip_is_played_over_two_hops_and_its_bytes_agree() {
     assert_eq!(relay["bookings"], Value::Array(vec![]), "nothing stays booked");
     assert!(relay["seals"]["unauthentic"] == 0 && relay["sealed"] == true);
     assert_eq!((0..3).map(|node| net.stop(node)).collect::<Vec<_>>(), [Some(0); 3]);
+}
+
+/// A recording's description, and by type the number of messages that were sent and have come.
+fn recording(folder: &str) -> (Value, BTreeMap<String, [u64; 2]>) {
+    let folder = std::path::Path::new(folder).join("recording/0");
+    let about = std::fs::read_to_string(folder.join("recording.json")).expect("it was recorded");
+    let about: Value = serde_json::from_str(&about).expect("JSON");
+    let mut messages = BTreeMap::<String, [u64; 2]>::new();
+    for event in std::fs::read(folder.join("events.bin")).expect("it was recorded").chunks_exact(32) {
+        let (kind, code) = (usize::from(event[16]), usize::from(event[17]));
+        if kind < 2 {
+            let name = about["frames"][code].as_str().expect("a name").to_owned();
+            messages.entry(name).or_default()[kind] += 1;
+        }
+    }
+    (about, messages)
+}
+
+#[test]
+fn devices_and_a_play_record_messages_media_and_stalls() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("record", 3, &[(0, 1), (1, 2)]);
+    let key = net.make_key("key");
+    let film = net.write("film.ts", &transport_stream(5));
+    let folders: Vec<String> = (0..3).map(|node| net.path(&format!("device-{node}"))).collect();
+    let options = ["--key", &key, "--admission", "airtime", "--link-rate", "8 Mb/s"];
+    for node in (0..3).rev() {
+        let mut options = [&options[..], &["--record", &folders[node]]].concat();
+        if node == 2 {
+            options.extend(["--offer", &film]);
+        }
+        net.start(node, &options);
+    }
+    wait_for_clip(&net, 0);
+    std::thread::sleep(Duration::from_secs(3));
+    let play = net.path("play");
+    let output = net.run(0, &["play", "film.ts", "--record", &play]);
+    assert!(output.status.success(), "{}\n{}", said(&output), net.log(0));
+    let played = net.status(0)["plays"].as_array().and_then(|plays| plays.last().cloned()).expect("it is remembered");
+    // A second one does not fit next to a first one.
+    let mut first = net.command(0).args(["play", "film.ts"]).stdout(Stdio::null()).spawn().expect("it starts");
+    net.wait_until(Duration::from_secs(10), "the first stream is booked", |net| {
+        net.status(2)["bookings"].as_array().is_some_and(|bookings| bookings.len() == 1)
+    });
+    let refused = net.run(0, &["play", "film.ts", "--output", &net.path("copy.ts")]);
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    first.kill().expect("it is ours");
+    first.wait().expect("it ends");
+    let states: Vec<Value> = (0..3).map(|node| net.status(node)).collect();
+    assert_eq!((0..3).map(|node| net.stop(node)).collect::<Vec<_>>(), [Some(0); 3]);
+
+    let records: Vec<(Value, BTreeMap<String, [u64; 2]>)> = folders.iter().map(|folder| recording(folder)).collect();
+    let media = |node: usize| records[node].1["media"];
+    // Each packet that one has sent has come to the next: veth loses none, but some were on their way when they were told to stop.
+    for [from, to] in [[2, 1], [1, 0]] {
+        assert!(media(from)[0].abs_diff(media(to)[1]) < 20, "{:?} {:?}", media(from), media(to));
+    }
+    for (node, place) in [(2, 0), (1, 0)] {
+        let counted = states[node]["counters"]["media_packets"].as_u64().expect("a number");
+        assert!(media(node)[place].abs_diff(counted) < 20, "{:?} {counted}", media(node));
+    }
+    for (node, name) in [(0, "probe"), (0, "reserve"), (1, "hello"), (2, "answer"), (2, "confirm"), (1, "feedback")] {
+        assert!(records[node].1[name][0] > 0, "{name} of {node}: {:?}", records[node].1);
+    }
+    // A refusal is where it happened, and with its reason: at the display that finds no path, and where a reservation was refused.
+    let refused: u64 = states.iter().map(|state| state["refusals"]["airtime"].as_u64().expect("a number")).sum();
+    let drops: u64 = records.iter().map(|(about, _)| about["counts"]["drop"].as_u64().expect("a number")).sum();
+    assert_eq!((drops, records[0].0["drops"][0].as_str()), (refused + 1, Some("refused_airtime")));
+    let about = &records[0].0;
+    let flow = &about["flows"][0];
+    assert_eq!(flow["name"].as_str(), Some("film.ts for 10.0.0.1 number 0"), "{about}");
+    let names: Vec<&str> =
+        about["series"].as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
+    for name in ["reserved airtime", "bookings", "neighbours", "link rate", "rate", "buffer", "received", "shown"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    let (about, _) = recording(&play);
+    assert_eq!(
+        about["counts"]["deliver"].as_u64(),
+        Some(media(0)[1].min(transport_stream(5).len().div_ceil(1_316) as u64))
+    );
+    assert_eq!(about["counts"]["stall"].as_u64(), played["stalls"].as_u64());
+    assert_eq!((&about["flows"][0]["name"], &about["nodes"][1]["name"]), (&"film.ts".into(), &"10.0.0.3".into()));
+}
+
+#[test]
+fn a_stall_is_recorded_by_the_device_and_the_play() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("stall", 4, &[(0, 1), (1, 3), (0, 2), (2, 3)]);
+    let key = net.make_key("key");
+    let film = net.write("film.ts", &transport_stream(30));
+    let [device, play] = ["device", "play"].map(|name| net.path(name));
+    let options = ["--key", &key, "--admission", "airtime", "--link-rate", "20 Mb/s"];
+    net.start(3, &[&options[..], &["--offer", &film]].concat());
+    net.start(2, &options);
+    net.start(1, &options);
+    net.start(0, &[&options[..], &["--record", &device]].concat());
+    wait_for_clip(&net, 0);
+    std::thread::sleep(Duration::from_secs(3));
+    let mut player = net.command(0);
+    player.args(["play", "film.ts", "--record", &play]).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut player = player.spawn().expect("it starts");
+    let is_relay = |net: &Net, node: usize| net.status(node)["bookings"][0]["role"] == "relay";
+    net.wait_until(Duration::from_secs(10), "the stream is booked", |net| is_relay(net, 1) || is_relay(net, 2));
+    std::thread::sleep(Duration::from_secs(3));
+    net.kill(if is_relay(&net, 1) { 1 } else { 2 });
+    assert!(player.wait().expect("it ends").success());
+    let played = net.status(0)["plays"].as_array().and_then(|plays| plays.last().cloned()).expect("it is remembered");
+    assert_eq!(net.stop(0), Some(0));
+    let stalled = played["stalled_s"].as_f64().expect("a number");
+    assert!(stalled > 10.0, "{played}");
+    for (folder, tolerance) in [(&device, 1e-6), (&play, 0.5)] {
+        let events =
+            std::fs::read(std::path::Path::new(folder).join("recording/0/events.bin")).expect("it was recorded");
+        let stalls = events.chunks_exact(32).filter(|event| event[16] == 12);
+        let recorded = stalls.map(|event| f64::from(u32::from_le_bytes(event[8..12].try_into().expect("four"))) * 1e-9);
+        let recorded: f64 = recorded.sum();
+        assert!((recorded - stalled).abs() < tolerance, "{folder}: {recorded} {stalled}");
+    }
 }
 
 #[test]

@@ -103,6 +103,117 @@ fn what_finds_no_room_in_a_socket_is_told_apart_from_losses_of_the_path() {
     }
 }
 
+/// The description of a recording, and its samples: number of the series, time in ns, value.
+fn recording(folder: &str, number: u64) -> (Value, Vec<(usize, u64, f64)>) {
+    let folder = Path::new(folder).join("recording").join(number.to_string());
+    let about = fs::read_to_string(folder.join("recording.json")).expect("it was recorded");
+    let octets = fs::read(folder.join("samples.bin")).expect("it was recorded");
+    let field = |record: &[u8], at: usize| u64::from_le_bytes(record[at..at + 8].try_into().expect("eight bytes"));
+    let samples = octets.chunks_exact(24).map(|record| {
+        let series = u32::from_le_bytes(record[8..12].try_into().expect("four bytes"));
+        (series as usize, field(record, 0), f64::from_bits(field(record, 16)))
+    });
+    (serde_json::from_str(&about).expect("JSON"), samples.collect())
+}
+
+/// The last value of the series with this name at the host with this name.
+fn last(about: &Value, samples: &[(usize, u64, f64)], name: &str, host: &str) -> f64 {
+    let nodes = about["nodes"].as_array().expect("a list");
+    let series = about["series"].as_array().expect("a list");
+    let is_it =
+        |one: &&Value| one["name"] == name && nodes[one["node"].as_u64().expect("a host") as usize]["name"] == host;
+    let place = series.iter().position(|one| is_it(&one)).unwrap_or_else(|| panic!("no {name} of {host} in {about}"));
+    samples.iter().rev().find(|(number, ..)| *number == place).expect("it has values").2
+}
+
+#[test]
+fn each_host_of_a_path_records_what_it_counts() {
+    let folder = Folder::new("recorded");
+    let [received, passed_on, sent] = ["received", "passed-on", "sent"].map(|name| folder.path(name));
+    let receiver = daemon(&["receive", "--record", &received]);
+    let relay = daemon(&["relay", "--record", &passed_on]);
+    let (via, to) = (relay.address.clone(), receiver.address.clone());
+    let plan = ["--via", &via, "--to", &to, "--size", "1 kB", "--wait", "1 ms", "--bytes", "1500 kB"];
+    let document = HERE.measure(&[&plan[..], &["--repetitions", "2", "--record", &sent]].concat());
+    let flow = &document["flows"][0];
+    assert_eq!(flow["received_packets"].as_f64(), Some(1_500.0));
+
+    for number in [1, 2] {
+        let (about, samples) = recording(&sent, number);
+        assert_eq!(
+            (&about["seed"], &about["measured"], &about["full_ns"]),
+            (&number.into(), &true.into(), &Value::Null)
+        );
+        for (name, host) in [("sent", "here"), ("received", &via), ("sent", &via), ("received", &to)] {
+            assert_eq!(last(&about, &samples, name, host), 1_500.0, "{name} {host}");
+        }
+        assert_eq!(last(&about, &samples, "missing before", &via), 0.0);
+        assert_eq!(last(&about, &samples, "lost on the path", &to), 0.0);
+        assert!(samples.is_sorted_by_key(|(_, time, _)| *time));
+        // Rates over intervals add up to what came.
+        let rate =
+            about["series"].as_array().expect("a list").iter().position(|one| one["name"] == "rate").expect("one");
+        let octets: f64 =
+            samples.iter().filter(|(series, ..)| *series == rate).map(|(.., rate)| rate * 0.1 / 8.0).sum();
+        assert!((octets - 1.5e6).abs() < 1.0, "{octets}");
+    }
+    assert_eq!(receiver.end(Signal::SIGINT).0, Some(130));
+    assert_eq!(relay.end(Signal::SIGTERM).0, Some(130 + 13));
+    let (about, samples) = recording(&passed_on, 0);
+    for name in ["units received", "units passed on"] {
+        assert_eq!(last(&about, &samples, name, "here"), 1_500.0);
+    }
+    let (about, samples) = recording(&received, 0);
+    assert_eq!((&about["counts"]["send"], &about["counts"]["deliver"]), (&3_000.into(), &3_000.into()));
+    assert_eq!(about["flows"].as_array().map(Vec::len), Some(2));
+    for (name, value) in
+        [("units sent", 1_500.0), ("units received", 1_500.0), ("units lost", 0.0), ("unrecorded", 0.0)]
+    {
+        assert_eq!(last(&about, &samples, name, "here"), value, "{name}");
+    }
+    let events = fs::read(Path::new(&received).join("recording/0/events.bin")).expect("it was recorded");
+    let times = events.chunks_exact(32).map(|event| u64::from_le_bytes(event[..8].try_into().expect("eight bytes")));
+    assert_eq!((events.len(), times.is_sorted()), (6_000 * 32, true));
+    // The mean delay of all deliveries is that of the measurement, but for the offset of the clocks, which may be known better later.
+    let delays = events.chunks_exact(32).filter(|event| event[16] == 10);
+    let delays = delays.map(|event| f64::from(i32::from_le_bytes(event[28..].try_into().expect("four bytes"))) * 1e-6);
+    let mean = delays.sum::<f64>() / 3_000.0;
+    assert!((mean - flow["delay_mean_s"].as_f64().expect("it was measured")).abs() < 5e-6, "{mean} {flow}");
+}
+
+#[test]
+fn a_killed_receiver_leaves_its_earlier_recording() {
+    let folder = Folder::new("killed");
+    let kept = folder.path("kept");
+    let first = daemon(&["receive", "--record", &kept]);
+    let send =
+        |to: &str, bytes: &str| HERE.measure(&["--to", to, "--size", "1 kB", "--wait", "1 ms", "--bytes", bytes]);
+    send(&first.address, "100 kB");
+    assert_eq!(first.end(Signal::SIGINT).0, Some(130));
+    let second = daemon(&["receive", "--record", &kept]);
+    // While one writes there, no other one does.
+    let done = HERE.probe(&["receive", "--listen", "127.0.0.1:0", "--record", &kept]).output().expect("it ends");
+    let (status, complaint) = status_and_complaint(&done);
+    assert_eq!(status, Some(2));
+    assert!(complaint.contains("another run is writing results there"), "{complaint}");
+    send(&second.address, "300 kB");
+    second.end(Signal::SIGKILL);
+    assert_eq!(recording(&kept, 0).0["counts"]["deliver"], 100);
+}
+
+#[test]
+fn a_folder_of_a_recording_that_cannot_be_made_is_refused() {
+    let folder = Folder::new("refused");
+    let file = folder.path("file");
+    fs::write(&file, "").expect("there is room");
+    for arguments in [&["receive"][..], &["relay"], &["send", "--to", "127.0.0.1:1"]] {
+        let done = HERE.probe(&[arguments, &["--record", &file]].concat()).output().expect("it ends");
+        let (status, complaint) = status_and_complaint(&done);
+        assert_eq!(status, Some(2), "{arguments:?}");
+        assert!(complaint.contains(&file), "{complaint}");
+    }
+}
+
 #[test]
 fn a_relay_may_know_where_to_itself() {
     let receiver = daemon(&["receive"]);
