@@ -14,6 +14,14 @@ Quantity = str | int | float
 """A number with its unit, or a bare one in SI units."""
 
 
+class Caches(TypedDict, total=False):
+    """Room on devices for clips or blocks that they have displayed."""
+
+    at: Sequence[str]
+    policy: Literal["lru", "lfu", "greedy-dual-frequency"]
+    size: Quantity
+
+
 class Clip(TypedDict, total=False):
     """A clip, or with `count` a group of clips, of constant rate."""
 
@@ -40,10 +48,20 @@ Requests = TypedDict(
 """Requests for a clip."""
 
 
+class Shortening(TypedDict, total=False):
+    """Streams that are under way take shorter paths when links allow it, and return when these fail."""
+
+    after: Quantity
+    flaps: int
+    hold: Quantity
+    margin: float
+
+
 class Cloud(TypedDict, total=False):
     """Devices that store clips and stream them to each other."""
 
     admission: Literal["all", "hops", "mean", "airtime", "statistical"]
+    caches: Sequence[Caches]
     catch_up: float
     clips: Sequence[Clip]
     copies: int
@@ -57,7 +75,9 @@ class Cloud(TypedDict, total=False):
     placement: Literal["given", "full", "uniform", "proportional", "square-root", "near", "anywhere"]
     prefetch: Quantity
     requests: Sequence[Requests]
+    schedule: Literal["fifo", "round-robin", "earliest-deadline", "earliest-hiccup"]
     sensing_hops: int
+    shortening: Shortening
     stalls_per_hour: float
 
 

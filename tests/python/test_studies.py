@@ -306,7 +306,7 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         flows[-1]["identification"] = {
             metric: {of: identified(draw, lossless) for of in ("by_state", "by_cause")} for metric in adtfrc.METRICS
         }
-    flows.extend(flows[0] | {"name": name} for name in ("bulk", "download", "game", "chat"))
+    flows.extend(flows[0] | {"name": name} for name in ("bulk", "download", "game", "chat", "file", "udp"))
     if name.split(", ")[0] in fair_queues.QUEUES or name.startswith(tuple(scene.name for scene in media_radios.SCENES)):
         return of_a_cell(case, draw, lossless)
     nodes = [
@@ -346,11 +346,24 @@ def made_up_cloud(draw: random.Random) -> dict[str, Any]:
             "prefetch_s": draw.uniform(1.0, 8.0),
             "outcome": draw.choice(["completed", "playing", "not-found"]),
             "stalled_s": draw.uniform(0.0, 9.0),
+            "source": draw.choice([None, "home0"]),
+            "hops": draw.randrange(3),
+            "held_s": draw.uniform(0.0, 9.0),
+            "returned": draw.randrange(3),
+            "reroutes": draw.randrange(3),
         }
         for _ in range(4)
     ]
     hiccups = sum(stream["hiccups"] for stream in streams)
-    return {"streams": streams, "totals": {"admitted": 4, "hiccups": hiccups, "saved_storage": 0.9}}
+    totals = {"admitted": 4, "hiccups": hiccups, "saved_storage": 0.9, "offered": 6, "local": 1}
+    times = {"played_s": draw.uniform(100.0, 200.0), "stalled_s": draw.uniform(0.0, 9.0)}
+    counts = {
+        "media_packets": draw.randrange(1000, 2000),
+        "completed": 3,
+        "orphaned_bookings": draw.randrange(2),
+        "completed_without_hiccup": draw.randrange(4),
+    }
+    return {"streams": streams, "totals": {**totals, **times, **counts}}
 
 
 def of_media(case: Case, draw: random.Random) -> dict[str, Any]:

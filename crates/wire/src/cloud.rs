@@ -42,8 +42,33 @@ const VERSION: u8 = 1;
 pub struct StreamId {
     /// Address of the device.
     pub display: Ipv4Addr,
-    /// Its number there.
+    /// Its number there: that of the request in the lower 24 bits, and above them that of the path. A request begins with path 0.
     pub number: u32,
+}
+
+/// Bits of [`StreamId::number`] that tell the request.
+const REQUEST_BITS: u32 = 24;
+
+impl StreamId {
+    /// Number of the request.
+    pub fn request(self) -> u32 {
+        self.number & ((1 << REQUEST_BITS) - 1)
+    }
+
+    /// Which of the request's paths it is.
+    pub fn path(self) -> u8 {
+        self.number.to_be_bytes()[0]
+    }
+
+    /// The same request over another path.
+    pub fn on_path(self, path: u8) -> Self {
+        Self { number: self.request() | u32::from(path) << REQUEST_BITS, ..self }
+    }
+
+    /// Whether both are paths of one request.
+    pub fn is_same_request(self, other: Self) -> bool {
+        self.on_path(0) == other.on_path(0)
+    }
 }
 
 /// Airtime that a stream has reserved on one link.
@@ -180,7 +205,8 @@ pub enum Message {
         /// The path so far, from the display.
         path: Vec<ProbedHop>,
     },
-    /// Back to the display: the path to a device that has the clip.
+    /// Back to the display: the path to a device that has the clip. While a stream is under way, from a member of its path: that path
+    /// without some of its members.
     Answer {
         /// The request.
         stream: StreamId,
@@ -603,6 +629,15 @@ mod tests {
             fits: 2_500,
         };
         assert_eq!(reject.emit(), [b'H', b'C', 1, 6, 10, 0, 0, 3, 1, 2, 3, 4, 2, 10, 0, 0, 9, 2, 0, 0, 0x09, 0xc4]);
+    }
+
+    #[test]
+    fn a_request_has_a_stream_for_each_path() {
+        let other = STREAM.on_path(0xa5);
+        assert_eq!((STREAM.request(), STREAM.path()), (0x0002_0304, 1));
+        assert_eq!((other.number, other.request(), other.path()), (0xa502_0304, 0x0002_0304, 0xa5));
+        assert!(STREAM.is_same_request(other) && !STREAM.is_same_request(StreamId { number: 5, ..STREAM }));
+        assert!(!STREAM.is_same_request(StreamId { display: Ipv4Addr::LOCALHOST, ..STREAM }));
     }
 
     #[test]

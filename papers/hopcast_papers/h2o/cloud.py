@@ -1,6 +1,7 @@
 """H12: a cloud of devices that reserve paths, and know their neighbours by statistics: what the paper leaves to the future.
 
-The paper has no numbers of it. Scenes a and b: how many streams fit, and a link that is now and then slow. Scene f is in `placement`.
+The paper has no numbers of it. Scenes a and b: how many streams fit, and a link that is now and then slow. Scene c is in `feet`, d in `load`, e in
+`shortening`, f in `placement`, g in `caches`, h in `walks`, i in `crossing`, k in `order`, and failures are in `losses`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
-from hopcast_papers.h2o import placement
+from hopcast_papers.h2o import caches, crossing, feet, load, losses, order, placement, shortening, walks
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
@@ -174,7 +175,15 @@ def _setup(amount: Amount) -> list[Parameter]:
         ),
         Parameter("b: profile", "ten minutes before the first request", "not stated"),
         Parameter("b: rate control", "the best rate for the power at the receiver", "not stated"),
+        *feet.setup(amount),
+        *load.setup(),
+        *shortening.setup(amount),
         *placement.setup(),
+        *caches.setup(),
+        *walks.setup(),
+        *crossing.setup(),
+        *order.setup(),
+        *losses.setup(),
         Parameter("runs", f"{len(_seeds(amount))} seeds in b, {len(_capacity_seeds(amount))} in a", "not stated"),
     ]
 
@@ -190,7 +199,15 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
     links[STRICT] = _link(STRICT, amount, {"admission": "statistical"})
     links[MEAN] = _link(MEAN, amount, {"admission": "mean"})
     found |= {name: Case(scenario, _seeds(amount)) for name, scenario in links.items()}
-    return {**found, **placement.cases(amount)}
+    found |= feet.cases(amount)
+    found |= load.cases(amount)
+    found |= shortening.cases(amount)
+    found |= placement.cases(amount)
+    found |= caches.cases(amount)
+    found |= walks.cases(amount)
+    found |= crossing.cases(amount)
+    found |= losses.cases(amount)
+    return {**found, **order.cases(amount)}
 
 
 def _streams(document: Document) -> list[dict[str, Any]]:
@@ -234,7 +251,20 @@ def _apart(predicted: float, stalled: float, count: int) -> float:
 
 
 def _rows(measured: Measured) -> list[Row]:
-    return [*_capacity_rows(measured), *_link_rows(measured), *placement.rows(), *placement.contended_rows(measured)]
+    return [
+        *_capacity_rows(measured),
+        *_link_rows(measured),
+        *feet.rows(measured),
+        *load.rows(measured),
+        *shortening.rows(measured),
+        *placement.rows(),
+        *placement.contended_rows(measured),
+        *caches.rows(measured),
+        *walks.rows(measured),
+        *crossing.rows(measured),
+        *order.rows(measured),
+        *losses.rows(measured),
+    ]
 
 
 def _capacity_rows(measured: Measured) -> list[Row]:
@@ -307,9 +337,9 @@ def _notes(table: Table) -> list[str]:
         f"{closed_form_prefetch(0.1):.1f} s for 0.1.",
         "f: under the assumptions of the 2004 paper first, then where displays contend for the air of 802.11a. A string that needs N − H copies saves little of a short clip: "
         f"{table[placement.SHORT_ON_STRING.name, 'storage saved'].measured:.0f} % of 2 min.",
-        "Scenes a, b and f only. The load sweep, obstacles with shorter routes, caches, mobility, cross traffic and real hosts are not "
-        "built; neither are the baselines TCP per hop, adaptive bit rate, EDCA with admission, and the oracle. In the quick form a case has less "
-        "than 100 hours of display, so that rates of hiccups below 0.03 per hour can't be told from zero.",
+        "Scenes a to i, k and failures. Not built: real hosts (j), vehicles that carry clips, the link-level form for long runs, and the baselines TCP "
+        "per hop, adaptive bit rate, EDCA with admission, and the oracle. In the quick form a case has less than 100 hours of display, so "
+        "that rates of hiccups below 0.03 per hour can't be told from zero.",
     ]
 
 
@@ -337,8 +367,9 @@ EXPERIMENTS = (
         "A cloud that admits streams by statistics",
         "Devices keep profiles of their neighbours, reserve airtime along a path, and admit a stream if it seldom stalls; next to admission by "
         "hops, mean bandwidth, airtime alone, and none. The paper names this as future work and has no numbers. "
-        "a: streams of 4 Mb/s over one to four hops in one range. b: a link that is now and then slow. f: where copies are stored, with the "
-        "numbers of a paper of 2004.",
+        "a: streams of 4 Mb/s over one to four hops in one range. b: a link that is now and then slow. c: places at 192 ft. d: displays that come at random. e: people come and go, and a path could be "
+        "shorter. f: where copies are stored, with the numbers of a paper of 2004. g: homes that keep what they display. h: devices that people carry. i: traffic that reserves "
+        "nothing. k: which of a producer's streams sends next.",
         _setup,
         _cases,
         _rows,

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixListener;
 
-use hopcast_protocols::streaming::{device, profile, reservation};
+use hopcast_protocols::streaming::{device, path, profile, reservation};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::cloud::PORT;
 use nix::poll::{PollFd, PollFlags};
@@ -399,6 +399,15 @@ fn config(options: &Serve) -> device::Config {
         profile: profile::Config::default(),
         // Within what pairs measure, and what a stated rate says.
         gap: Duration::ZERO,
+        shortening: options.shorten.then_some(path::Config {
+            after: second * 10,
+            margin: 1.2,
+            hold: second * 60,
+            flaps: 2,
+        }),
+        schedule: options.schedule.map(Into::into),
+        // Media go to the player's file, or nowhere.
+        cache: None,
     }
 }
 

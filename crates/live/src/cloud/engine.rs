@@ -289,7 +289,7 @@ impl Engine {
             Message::Reserve { stream, wish, .. } => self.asking = Some((stream, wish.clip)),
             Message::Answer { stream, ref path, .. } if stream.display == self.me => {
                 let is_unknown = path.iter().skip(1).any(|hop| hop.rate == 0);
-                if let Some(play) = self.plays.get_mut(&stream.number) {
+                if let Some(play) = self.plays.get_mut(&stream.request()) {
                     play.has_unknown_link |= is_unknown;
                 }
             }
@@ -346,7 +346,9 @@ impl Engine {
         if media.len() > PACKET as usize {
             return false;
         }
-        let Some(play) = self.plays.get_mut(&stream.number).filter(|_| stream.display == self.me) else { return true };
+        let Some(play) = self.plays.get_mut(&stream.request()).filter(|_| stream.display == self.me) else {
+            return true;
+        };
         let booking = self.device.reservations().booking(stream);
         if booking.and_then(reservation::Booking::next) != Some(from.address) {
             return true;
@@ -673,7 +675,7 @@ impl Engine {
             };
             Some(Booking {
                 display: stream.display,
-                number: stream.number,
+                number: stream.request(),
                 clip: self.name_of(booking.wish().clip, now),
                 rate_bps: booking.wish().rate.into(),
                 role,

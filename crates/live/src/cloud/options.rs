@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use hopcast_protocols::streaming::admission::Policy;
+use hopcast_protocols::streaming::schedule::Discipline;
 use hopcast_sim::scenario::quantity::Dimension;
 use tracing::Level;
 
@@ -55,6 +56,12 @@ pub(super) struct Serve {
     /// Hops over which transmissions are sensed: reserved airtime counts up to there
     #[arg(long, value_name = "HOPS", default_value = "2", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(super) sensing_hops: u8,
+    /// Let streams that are played here, or go through here, take shorter paths while they are under way, and return if these fail
+    #[arg(long)]
+    pub(super) shorten: bool,
+    /// The order in which this device sends packets of several streams of its clips [default: each at its own pace]
+    #[arg(long, value_enum, value_name = "RULE")]
+    pub(super) schedule: Option<Order>,
     /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9655, at /metrics
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::serve::loopback)]
     pub(super) metrics: Option<SocketAddr>,
@@ -79,6 +86,30 @@ pub(super) enum Admission {
     Hops,
     /// Every stream is admitted
     All,
+}
+
+/// The order in which a device sends packets of several streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Order {
+    /// The packet that has waited longest
+    Fifo,
+    /// Each stream in turn
+    RoundRobin,
+    /// The packet that is shown first
+    EarliestDeadline,
+    /// The stream whose display would stand still first
+    EarliestHiccup,
+}
+
+impl From<Order> for Discipline {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Fifo => Self::Fifo,
+            Order::RoundRobin => Self::RoundRobin,
+            Order::EarliestDeadline => Self::EarliestDeadline,
+            Order::EarliestHiccup => Self::EarliestHiccup,
+        }
+    }
 }
 
 impl Admission {

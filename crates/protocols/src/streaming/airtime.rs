@@ -4,7 +4,8 @@
 //! reservations on its links, and from hellos those of its neighbours and of their neighbours. Carrier sense reaches about twice
 //! as far as reception, so two hops are what it senses. A stream of k hops in one range thus counts k times at each of its nodes.
 //!
-//! A reservation is known by stream and hop: what several neighbours tell of counts once.
+//! A reservation is known by stream and hop: what several neighbours tell of counts once. A request may have several paths
+//! ([`super::path`]), of which only one carries a packet: that with the most airtime around the device counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -113,9 +114,24 @@ impl Surroundings {
         // A stream that goes through this device is known here: what others tell of it may be old.
         let known: BTreeSet<(StreamId, u8)> = own.iter().map(|link| (link.stream, link.hop)).collect();
         let others = distinct(told).filter(|link| !known.contains(&(link.stream, link.hop)));
-        let links = own.iter().copied().chain(others);
-        links.filter(|link| !left_out(link.stream)).map(|link| share(link.airtime)).sum()
+        let links: Vec<ReservedLink> =
+            own.iter().copied().chain(others).filter(|link| !left_out(link.stream)).collect();
+        let idle = idle_paths(&links);
+        links.iter().filter(|link| !idle.contains(&link.stream)).map(|link| share(link.airtime)).sum()
     }
+}
+
+/// Streams that count for nothing, as another path of the same request takes more airtime.
+fn idle_paths(links: &[ReservedLink]) -> BTreeSet<StreamId> {
+    let mut airtimes: BTreeMap<StreamId, u64> = BTreeMap::new();
+    links.iter().for_each(|link| *airtimes.entry(link.stream).or_default() += u64::from(link.airtime));
+    let mut most: BTreeMap<StreamId, (u64, StreamId)> = BTreeMap::new();
+    for (&stream, &airtime) in &airtimes {
+        let entry = most.entry(stream.on_path(0)).or_insert((airtime, stream));
+        *entry = (*entry).max((airtime, stream));
+    }
+    let counts = |stream: &StreamId| most.get(&stream.on_path(0)).is_some_and(|&(_, other)| other == *stream);
+    airtimes.into_keys().filter(|stream| !counts(stream)).collect()
 }
 
 /// Each link once, with the greatest airtime that anybody tells.
@@ -163,6 +179,20 @@ mod tests {
         assert!(close(around.reserved(&[link(1, 1, 0.4)], |_| false), 0.5), "what is known here counts");
         assert_eq!(around.reserved(&[], |stream| stream.number == 1), 0.0);
         assert_eq!(around.near().len(), 2);
+    }
+
+    /// Path 0 takes 0.3 on two links, path 1 takes 0.2 on one: while both are reserved 0.3 counts.
+    #[test]
+    fn of_two_paths_of_a_request_the_one_with_more_airtime_counts() {
+        let around = surroundings(2);
+        let on_path = |path: u8, hop: u8, share: f64| {
+            let link = link(1, hop, share);
+            ReservedLink { stream: link.stream.on_path(path), ..link }
+        };
+        let links = [on_path(0, 1, 0.15), on_path(1, 1, 0.2), on_path(0, 2, 0.15), link(2, 1, 0.1)];
+        assert!(close(around.reserved(&links, |_| false), 0.4));
+        assert!(close(around.reserved(&links, |stream| stream.path() == 0), 0.2));
+        assert!(close(around.reserved(&[on_path(0, 1, 0.2), on_path(1, 1, 0.2)], |_| false), 0.2));
     }
 
     #[test]

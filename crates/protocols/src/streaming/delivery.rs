@@ -75,13 +75,19 @@ pub struct Sender {
     /// Packets that the feedback before the last one brought.
     brought: u32,
     free_at: Instant,
+    /// Since when there is something to send.
+    ready: Instant,
+    /// Media that the display's buffer holds.
+    buffer: Duration,
+    /// What the display had shown at an instant, as far as its feedbacks tell.
+    shown: (Duration, Instant),
     /// Packets sent again.
     pub repeated: u64,
 }
 
 impl Sender {
-    /// Sends nothing before the first feedback, and then up to `pace` times the rate of the clip.
-    pub fn new(layout: Layout, pace: f64, now: Instant) -> Self {
+    /// Sends nothing before the first feedback, and then up to `pace` times the rate of the clip. The display buffers `prefetch`.
+    pub fn new(layout: Layout, pace: f64, prefetch: Duration, now: Instant) -> Self {
         let interval = Duration::from_secs_f64(layout.time.as_secs_f64() / pace);
         Self {
             layout,
@@ -94,6 +100,9 @@ impl Sender {
             window: LEAST_ON_THE_WAY,
             brought: 0,
             free_at: now,
+            ready: now,
+            buffer: room(prefetch),
+            shown: (Duration::ZERO, now),
             repeated: 0,
         }
     }
@@ -104,6 +113,7 @@ impl Sender {
         if next < self.base {
             return;
         }
+        let had_nothing = !self.may_send();
         // One that takes over from another sender begins where the display is.
         let passed = (next - self.base).min(self.sent.len() as u32);
         let mut brought = self.sent.drain(..passed as usize).flatten().count() as u32;
@@ -127,6 +137,27 @@ impl Sender {
         let last_two = brought.max(core::mem::replace(&mut self.brought, brought));
         self.window = 2 * last_two + LEAST_ON_THE_WAY;
         self.on_the_way = self.sent.iter().flatten().count() as u32 - self.lost.len() as u32;
+        if had_nothing {
+            self.ready = now;
+        }
+        // At the end of a clip the buffer has more room than there are media.
+        if limit < self.layout.packets {
+            self.shown = (self.layout.position(limit).saturating_sub(self.buffer), now);
+        }
+    }
+
+    /// The packet that would be sent now.
+    pub fn head(&self, now: Instant) -> Option<Head> {
+        if now < self.free_at || !self.may_send() {
+            return None;
+        }
+        let number = self.lost.first().copied().unwrap_or(self.base + self.sent.len() as u32);
+        let (shown, at) = self.shown;
+        let due = |number: u32| {
+            let position = i128::from(self.layout.position(number).as_nanos());
+            i128::from(at.as_nanos()) + position - i128::from(shown.as_nanos())
+        };
+        Some(Head { ready: self.ready.max(self.free_at), deadline: due(number), hiccup: due(self.base) })
     }
 
     /// The packet to be sent now: each answer is another packet.
@@ -153,14 +184,33 @@ impl Sender {
 
     /// When the next packet is to be sent; `None`: not before a feedback.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let may_send = self.on_the_way < self.window && (!self.lost.is_empty() || self.has_new());
-        may_send.then_some(self.free_at)
+        self.may_send().then_some(self.free_at)
+    }
+
+    fn may_send(&self) -> bool {
+        self.on_the_way < self.window && (!self.lost.is_empty() || self.has_new())
     }
 
     fn has_new(&self) -> bool {
         let sent = self.sent.len() as u32;
         sent < WINDOW && self.base + sent < self.limit
     }
+}
+
+/// The packet that a sender would send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Since when it may be sent.
+    pub ready: Instant,
+    /// When it is shown, in nanoseconds since the start, if the display has not stopped since its last feedback.
+    pub deadline: i128,
+    /// When the display has shown all that came before the first missing packet, likewise.
+    pub hiccup: i128,
+}
+
+/// What a buffer has room for: also what is on its way while a feedback is.
+fn room(prefetch: Duration) -> Duration {
+    prefetch + FEEDBACK_INTERVAL * 2
 }
 
 /// What the display says.
@@ -194,8 +244,7 @@ impl Receiver {
     pub fn new(layout: Layout, prefetch: Duration, asked: Instant, now: Instant) -> Self {
         let config = PlayerConfig { start_up: prefetch.min(layout.length), resume: prefetch.min(layout.length) };
         let player = Player::new(config, asked);
-        // What is on its way while a feedback is.
-        let buffer = prefetch + FEEDBACK_INTERVAL * 2;
+        let buffer = room(prefetch);
         Self { layout, player, buffer, next: 0, early: BTreeMap::new(), feedback_at: now, duplicates: 0 }
     }
 
@@ -236,6 +285,26 @@ impl Receiver {
         Some(Feedback { next: self.next, limit, came })
     }
 
+    /// Media in the buffer.
+    pub fn buffered(&self, now: Instant) -> Duration {
+        self.player.buffered(now)
+    }
+
+    /// The next feedback is due now: another sender waits for it.
+    pub fn hurry(&mut self, now: Instant) {
+        self.feedback_at = now;
+    }
+
+    /// Tells a sender to send nothing more: another one takes over.
+    pub fn stop(&self) -> Feedback {
+        Feedback { next: self.next, limit: self.next, came: Vec::new() }
+    }
+
+    /// The packets before this number are those that half of the buffer has room for.
+    pub fn limit_at_half(&self, now: Instant) -> u32 {
+        self.layout.packets_before(self.player.report(now).played + self.buffer / 2)
+    }
+
     /// The buffer may have run empty.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.player.poll_timeout().is_some_and(|due| due <= now) {
@@ -274,6 +343,8 @@ mod tests {
         Instant::START + Duration::from_millis(ms)
     }
 
+    const BUFFER: Duration = Duration::from_millis(300);
+
     /// Packets of 10 ms, 100 of them: a clip of 1.0528 Mb/s that lasts a second.
     fn layout() -> Layout {
         Layout { packets: 100, time: Duration::from_millis(10), length: Duration::from_secs(1) }
@@ -290,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_sender_waits_for_feedback_and_keeps_its_pace() {
-        let mut sender = Sender::new(layout(), 2.0, millis(0));
+        let mut sender = Sender::new(layout(), 2.0, BUFFER, millis(0));
         assert_eq!((sender.poll_send(millis(0)), sender.poll_timeout()), (None, None));
         sender.handle_feedback(0, 3, &[], millis(20));
         assert_eq!(sender.poll_send(millis(20)), Some(0));
@@ -303,7 +374,7 @@ mod tests {
     /// Eight at first; then twice what a feedback has brought and eight more; a slow path holds the sender back.
     #[test]
     fn feedbacks_clock_a_sender() {
-        let mut sender = Sender::new(layout(), 100.0, millis(0));
+        let mut sender = Sender::new(layout(), 100.0, BUFFER, millis(0));
         let burst = |sender: &mut Sender, ms: u64| {
             (0_u64..90)
                 .filter(|step| sender.poll_send(millis(ms) + Duration::from_micros(100) * *step).is_some())
@@ -322,9 +393,29 @@ mod tests {
         assert_eq!(burst(&mut sender, 400), 40);
     }
 
+    /// The display has shown 100 ms at 150 ms, and holds 300 ms and two feedbacks: it wants the packets before number 60. It has 25.
+    #[test]
+    fn a_sender_knows_when_its_packets_are_shown() {
+        let mut sender = Sender::new(layout(), 2.0, BUFFER, millis(0));
+        assert_eq!(sender.head(millis(0)), None);
+        sender.handle_feedback(25, 60, &[], millis(150));
+        let nanos = |ms: i128| ms * 1_000_000;
+        let head = Head { ready: millis(150), deadline: nanos(300), hiccup: nanos(300) };
+        assert_eq!(sender.head(millis(150)), Some(head));
+        assert_eq!(sender.poll_send(millis(150)), Some(25));
+        assert_eq!(sender.head(millis(154)), None);
+        assert_eq!(
+            sender.head(millis(155)),
+            Some(Head { ready: millis(155), deadline: nanos(310), hiccup: nanos(300) })
+        );
+        // Near the end the limit is that of the clip, and the display is where it was.
+        sender.handle_feedback(26, 200, &[], millis(250));
+        assert_eq!(sender.head(millis(250)).map(|head| head.hiccup), Some(nanos(310)));
+    }
+
     #[test]
     fn a_gap_is_repeated_after_200_ms_and_silence_after_500() {
-        let mut sender = Sender::new(layout(), 10.0, millis(0));
+        let mut sender = Sender::new(layout(), 10.0, BUFFER, millis(0));
         sender.handle_feedback(0, 3, &[], millis(0));
         for ms in 0..3 {
             assert_eq!(sender.poll_send(millis(ms)), Some(ms as u32));
@@ -364,7 +455,7 @@ mod tests {
         #[test]
         fn a_lossy_path_delivers_all(seed in any::<u64>(), loss in 0.0..0.5_f64) {
             let mut random = crate::random::Stream::new(seed, crate::random::Purpose::LinkLoss, 0, 0);
-            let mut sender = Sender::new(layout(), 1.5, millis(0));
+            let mut sender = Sender::new(layout(), 1.5, BUFFER, millis(0));
             let mut receiver = Receiver::new(layout(), Duration::from_millis(200), millis(0), millis(0));
             let mut now = millis(0);
             while !receiver.is_finished() {
@@ -391,7 +482,7 @@ mod tests {
 
         #[test]
         fn any_feedback_is_harmless(feedbacks in prop::collection::vec((any::<u32>(), any::<u32>(), prop::collection::vec(any::<u8>(), 0..40)), 0..20)) {
-            let mut sender = Sender::new(layout(), 1.5, millis(0));
+            let mut sender = Sender::new(layout(), 1.5, BUFFER, millis(0));
             for (step, (next, limit, came)) in feedbacks.into_iter().enumerate() {
                 let now = millis(step as u64 * 300);
                 sender.handle_feedback(next % 120, limit, &came, now);

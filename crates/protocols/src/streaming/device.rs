@@ -15,11 +15,14 @@ use std::sync::Arc;
 use hopcast_wire::cloud::{MEDIA_HEADER_LEN, Message, PlannedHop, ProbedHop, Refusal, StreamId, Wish};
 
 use super::admission::{Load, Policy, tolerated};
-use super::airtime::{Surroundings, units};
-use super::delivery::{EXPANSION, Feedback, Layout, PACKET, Receiver, Sender};
+use super::airtime::{Surroundings, share, units};
+use super::cache::{self, Cache};
+use super::delivery::{EXPANSION, Feedback, Head, Layout, PACKET, Receiver, Sender};
+use super::path::{self, Paths, Shortcuts};
 use super::prefetch;
 use super::profile::{self, Horizon, LinkTotals, Profile};
 use super::reservation::{self, Knowledge, MAX_HOPS, Plan, Reservations, Rules};
+use super::schedule::{Candidate, Discipline, Schedule};
 use crate::application::{Player, PlayerConfig, PlayerReport};
 use crate::random::{Purpose, Stream};
 use crate::time::{Duration, Instant};
@@ -41,6 +44,12 @@ pub struct Config {
     pub profile: profile::Config,
     /// Time that medium access takes before a frame, in the mean.
     pub gap: Duration,
+    /// When paths of streams that are under way are shortened; `None`: never.
+    pub shortening: Option<path::Config>,
+    /// The order in which streams that begin here send their packets; `None`: each at its pace.
+    pub schedule: Option<Discipline>,
+    /// Room for what was displayed here, besides what is stored from the start; `None`: nothing is kept.
+    pub cache: Option<cache::Config>,
 }
 
 /// Time between two hellos.
@@ -67,6 +76,8 @@ const REROUTES: u32 = 3;
 const MEASURING_PACKET: u32 = MEDIA_HEADER_LEN as u32 + PACKET;
 /// Blocks of a clip that a display fetches at a time: the next ones are looked for while one comes.
 const BLOCKS_AT_ONCE: usize = 3;
+/// A producer's least share of the time by which it sends in an order, however much is reserved for others.
+const LEAST_SHARE: f64 = 0.05;
 /// Most neighbours of a device: as many as a hello can name.
 const MAX_NEIGHBOURS: usize = hopcast_wire::cloud::MAX_LIST;
 /// Most probes that are known.
@@ -141,6 +152,8 @@ pub struct Viewing {
     pub refusals: u32,
     /// Paths taken after the first one was lost.
     pub reroutes: u32,
+    /// What became of shorter paths.
+    pub paths: path::Counts,
     /// What the viewer saw.
     pub report: PlayerReport,
 }
@@ -168,10 +181,15 @@ pub struct Device {
     me: Ipv4Addr,
     config: Config,
     clips: BTreeSet<u32>,
+    cache: Option<Cache>,
     random: Stream,
     links: Links,
     reservations: Reservations,
+    shortcuts: Option<Shortcuts>,
     senders: BTreeMap<StreamId, Sender>,
+    schedule: Option<Schedule>,
+    /// Time that the medium needs for a packet of each stream that begins here.
+    packet_times: BTreeMap<StreamId, Duration>,
     viewings: Vec<Request>,
     /// Requests that have not ended.
     active: BTreeSet<u32>,
@@ -236,6 +254,8 @@ struct Request {
     attempt: u8,
     step: Step,
     receiver: Option<Receiver>,
+    /// Its paths, if they may be shortened.
+    paths: Option<Paths>,
     /// The request that it fetches a block for.
     block_of: Option<u32>,
     /// What has come of a clip in blocks, until it ends.
@@ -293,12 +313,16 @@ impl Device {
             me,
             config,
             clips,
+            cache: config.cache.map(Cache::new),
             links: Links {
                 surroundings: Surroundings::new(me, config.sensing_hops, HELLO_LIFETIME),
                 profiles: BTreeMap::new(),
             },
             reservations: Reservations::new(me, config.rules, seed),
+            shortcuts: config.shortening.map(|config| Shortcuts::new(config.after)),
             senders: BTreeMap::new(),
+            schedule: config.schedule.map(|discipline| Schedule::new(discipline, now)),
+            packet_times: BTreeMap::new(),
             viewings: Vec::new(),
             active: BTreeSet::new(),
             gathering: BTreeSet::new(),
@@ -319,6 +343,7 @@ impl Device {
         let number = self.add(wish, None, now);
         if self.clips.contains(&wish.clip) {
             // What is stored here is shown at once, and does not stall.
+            self.use_clip(wish.clip);
             let shown = now + length(&wish);
             let request = &mut self.viewings[number as usize];
             request.viewing.from = Some(self.me);
@@ -335,6 +360,7 @@ impl Device {
         let time = length(&wish) / u64::from(blocks.count.max(1));
         let buffer = self.config.prefetch.unwrap_or(prefetch::LEAST).min(length(&wish));
         let here: Vec<bool> = (0..blocks.count).map(|block| self.clips.contains(&(blocks.first + block))).collect();
+        (blocks.first..).zip(&here).filter(|&(_, &is_here)| is_here).for_each(|(block, _)| self.use_clip(block));
         let request = &mut self.viewings[number as usize];
         request.viewing.prefetch = buffer.max(time);
         request.step = Step::Gathering;
@@ -360,9 +386,12 @@ impl Device {
             risk: None,
             refusals: 0,
             reroutes: 0,
+            paths: path::Counts::default(),
             report: PlayerReport::default(),
         };
-        let request = Request { viewing, attempt: 0, step: Step::Ended, receiver: None, block_of, show: None };
+        // A block comes within a short time.
+        let paths = self.config.shortening.filter(|_| block_of.is_none()).map(|config| Paths::new(config, now));
+        let request = Request { viewing, attempt: 0, step: Step::Ended, receiver: None, paths, block_of, show: None };
         self.viewings.push(request);
         self.active.insert(number);
         number
@@ -421,7 +450,7 @@ impl Device {
                 }
             }
             Message::Probe { stream, attempt, wish, path } => self.handle_probe(from, stream, attempt, wish, path, now),
-            Message::Answer { stream, place, path } => self.handle_answer(stream, place, path),
+            Message::Answer { stream, place, path } => self.handle_answer(stream, place, path, now),
             Message::Padding => {}
             message => {
                 let known = Known { links: &self.links, clips: &self.clips };
@@ -454,6 +483,8 @@ impl Device {
             let (heard, near) = (surroundings.heard().collect(), surroundings.near());
             let own = self.reservations.links();
             self.send(None, &Message::Hello { heard, own, near });
+            self.look_for_shortcuts(now);
+            self.time_packets();
         }
         if self.next_measurement <= now {
             self.next_measurement = now + self.config.measurement;
@@ -473,6 +504,8 @@ impl Device {
     pub fn poll_timeout(&self) -> Instant {
         let delayed = self.delayed.front().map(|(at, _)| *at);
         let senders = self.senders.values().filter_map(Sender::poll_timeout).min();
+        let free_at = self.schedule.as_ref().map_or(Instant::START, Schedule::free_at);
+        let senders = senders.map(|due| due.max(free_at));
         let active = self.active.iter().filter_map(|&number| self.viewings[number as usize].poll_timeout()).min();
         let timers = [delayed, senders, active, self.reservations.poll_timeout()];
         let own = self.next_hello.min(self.next_measurement).min(self.next_dump);
@@ -548,17 +581,54 @@ impl Device {
             let datagram = Datagram { to: Some(onward), octets: Arc::clone(octets), length: datagram_length };
             return self.outputs.push_back(Output::Send(datagram));
         }
-        let Some(request) = self.viewings.get_mut(stream.number as usize) else { return };
+        let Some(request) = self.viewings.get_mut(stream.request() as usize) else { return };
         if let (Some(receiver), Step::Playing { heard, .. }) = (&mut request.receiver, &mut request.step) {
             *heard = now;
             receiver.handle_packet(sequence, now);
+            if let Some(paths) = &mut request.paths {
+                paths.handle_packet(stream.path(), now);
+            }
             if receiver.is_complete() {
-                match request.block_of {
-                    Some(_) => self.end(stream.number, Outcome::Completed, now),
-                    None => self.reservations.handle_end(stream),
+                let wish = request.viewing.wish;
+                let is_block = request.block_of;
+                self.keep(&wish);
+                match is_block {
+                    Some(_) => self.end(stream.request(), Outcome::Completed, now),
+                    None => self.release_paths(stream.request(), now),
                 }
             }
         }
+    }
+
+    /// What is stored here is used.
+    fn use_clip(&mut self, clip: u32) {
+        if let Some(cache) = &mut self.cache {
+            cache.handle_use(clip);
+        }
+    }
+
+    /// Keeps a clip or block that has come whole, if there is room. What is sent or shown stays.
+    fn keep(&mut self, wish: &Wish) {
+        let Self { cache: Some(cache), clips, reservations, viewings, active, .. } = self else { return };
+        if clips.contains(&wish.clip) {
+            return;
+        }
+        let is_sent = |clip: u32| {
+            let mut bookings = reservations.streams().filter_map(|stream| reservations.booking(stream));
+            bookings.any(|booking| booking.next().is_none() && booking.wish().clip == clip)
+        };
+        let is_shown = |clip: u32| {
+            active.iter().filter_map(|&number| viewings.get(number as usize)).any(|request| match &request.show {
+                Some(show) => (show.blocks.first..show.blocks.first + show.blocks.count).contains(&clip),
+                None => request.receiver.is_none() && request.viewing.wish.clip == clip,
+            })
+        };
+        let size = u64::from(wish.rate) * u64::from(wish.length) / 8_000;
+        let dropped = cache.handle_object(wish.clip, size, |clip| is_sent(clip) || is_shown(clip));
+        if !dropped.contains(&wish.clip) {
+            clips.insert(wish.clip);
+        }
+        dropped.iter().for_each(|clip| _ = clips.remove(clip));
     }
 
     /// A display looks for a clip.
@@ -607,7 +677,8 @@ impl Device {
 
     /// This node on a path on which it is the `hops`-th after the display.
     fn probed_hop(&self, towards: Ipv4Addr, stream: StreamId, wish: &Wish, hops: usize) -> ProbedHop {
-        let reserved = self.links.surroundings.reserved(&self.reservations.links(), |other| other == stream);
+        let is_its = |other: StreamId| other.is_same_request(stream);
+        let reserved = self.links.surroundings.reserved(&self.reservations.links(), is_its);
         let free = (self.config.rules.max_airtime - reserved).max(0.0);
         let profile = self.links.profiles.get(&towards);
         let rate = profile.and_then(|profile| profile.mean(Horizon::Second)).unwrap_or_default();
@@ -624,8 +695,47 @@ impl Device {
         ProbedHop { node: self.me, rate: rate as u32, prefetch: millis(prefetch), free: units(free) }
     }
 
-    /// A device that has the clip tells the path to it.
-    fn handle_answer(&mut self, stream: StreamId, place: u8, path: Vec<ProbedHop>) {
+    /// Tells displays of links that would make the paths through this device shorter.
+    fn look_for_shortcuts(&mut self, now: Instant) {
+        let (Some(config), Some(shortcuts)) = (&self.config.shortening, &mut self.shortcuts) else { return };
+        let reservations = &self.reservations;
+        shortcuts.retain(|stream| reservations.booking(stream).is_some());
+        let mut found = Vec::new();
+        for stream in reservations.streams() {
+            let Some(booking) = reservations.booking(stream).filter(|booking| booking.is_firm()) else { continue };
+            let rate = booking.wish().rate;
+            let mut nearest = None;
+            for place in 0..booking.place().saturating_sub(1) {
+                let node = booking.path()[place].node;
+                let profile = self.links.profiles.get(&node).filter(|_| self.links.surroundings.is_neighbour(node));
+                let is_fast = profile.is_some_and(|profile| path::is_fast(config, profile, rate));
+                let is_due = shortcuts.handle_link(stream, place, is_fast, now);
+                nearest = nearest.or(is_due.then_some(place));
+            }
+            if let Some(place) = nearest {
+                found.push((stream, place));
+            }
+        }
+        for (stream, place) in found {
+            let Some(booking) = self.reservations.booking(stream) else { continue };
+            let (wish, own) = (booking.wish(), booking.place());
+            let known = |hop: &PlannedHop| {
+                // A float to integer cast saturates, also of what airtime zero gives.
+                let rate = f64::from(wish.rate) * EXPANSION / share(hop.airtime);
+                let rate = if hop.airtime == 0 { 0 } else { rate as u32 };
+                ProbedHop { node: hop.node, rate, prefetch: millis(prefetch::LEAST), free: 0 }
+            };
+            let nearer: Vec<ProbedHop> = booking.path()[..=place].iter().map(known).collect();
+            let farther: Vec<ProbedHop> = booking.path()[own + 1..].iter().map(known).collect();
+            let towards = nearer[place].node;
+            let here = self.probed_hop(towards, stream, &wish, place + 1);
+            let path = [nearer, vec![here], farther].concat();
+            self.send(Some(towards), &Message::Answer { stream, place: place as u8, path });
+        }
+    }
+
+    /// A device that has the clip tells the path to it, or a member of a path a shorter one.
+    fn handle_answer(&mut self, stream: StreamId, place: u8, path: Vec<ProbedHop>, now: Instant) {
         let place = usize::from(place);
         if path.get(place).is_none_or(|hop| hop.node != self.me) || !(2..=MAX_HOPS + 1).contains(&path.len()) {
             return;
@@ -634,13 +744,74 @@ impl Device {
             let to = path[before].node;
             return self.send(Some(to), &Message::Answer { stream, place: before as u8, path });
         }
-        let Some(request) = self.viewings.get_mut(stream.number as usize) else { return };
-        if stream.display == self.me
-            && let Step::Searching { answers, .. } = &mut request.step
-            && !answers.contains(&path)
-        {
-            answers.push(path);
+        let Some(request) = self.viewings.get_mut(stream.request() as usize) else { return };
+        if stream.display != self.me {
+            return;
         }
+        match &mut request.step {
+            Step::Searching { answers, .. } if !answers.contains(&path) => answers.push(path),
+            Step::Playing { .. } => self.handle_shortcut(stream.request(), path, now),
+            _ => {}
+        }
+    }
+
+    /// A path that leaves out members of the one in use: it is reserved before that is left.
+    fn handle_shortcut(&mut self, number: u32, path: Vec<ProbedHop>, now: Instant) {
+        let used = self.stream(number);
+        let Some(booking) = self.reservations.booking(used) else { return };
+        let mut members = booking.path().iter().map(|hop| hop.node);
+        let is_part = path.iter().all(|hop| members.any(|node| node == hop.node)) && members.next().is_none();
+        let request = &mut self.viewings[number as usize];
+        let Some(paths) = request.paths.as_mut().filter(|_| is_part && path.len() <= booking.hops()) else { return };
+        let Some(tried) = paths.handle_offer(now) else { return };
+        let planned = self.planned(number, &path);
+        let request = &mut self.viewings[number as usize];
+        request.attempt = request.attempt.wrapping_add(1);
+        let (attempt, wish, prefetch) = (request.attempt, request.viewing.wish, millis(request.viewing.prefetch));
+        let plan = Plan { stream: used.on_path(tried), attempt, wish, prefetch, path: planned };
+        let known = Known { links: &self.links, clips: &self.clips };
+        self.reservations.handle_plan(plan, &known, now);
+    }
+
+    /// Does what a request's paths want.
+    fn settle_paths(&mut self, number: u32, now: Instant) {
+        loop {
+            let used = self.stream(number);
+            let Some(request) = self.viewings.get_mut(number as usize) else { return };
+            let Some(output) = request.paths.as_mut().and_then(Paths::poll_output) else { return };
+            match output {
+                path::Output::Release(path) => self.reservations.handle_end(used.on_path(path)),
+                path::Output::Switch => {
+                    let (Some(booking), Some(receiver)) = (self.reservations.booking(used), &mut request.receiver)
+                    else {
+                        continue;
+                    };
+                    request.viewing.hops = booking.hops() as u32;
+                    receiver.hurry(now);
+                    let Feedback { next, limit, came } = receiver.stop();
+                    let idle = request.paths.as_ref().and_then(Paths::idle).map(|path| used.on_path(path));
+                    if let Some(stream) = idle {
+                        let onward = self.reservations.booking(stream).and_then(reservation::Booking::next);
+                        self.send(onward, &Message::Feedback { stream, next, limit, came });
+                    }
+                }
+                path::Output::Search => {
+                    self.release_paths(number, now);
+                    self.search(number, 1, now);
+                }
+            }
+        }
+    }
+
+    /// Takes back all that is reserved for a request.
+    fn release_paths(&mut self, number: u32, now: Instant) {
+        let used = self.stream(number);
+        let paths = self.viewings.get_mut(number as usize).and_then(|request| request.paths.as_mut());
+        let all: Vec<u8> = paths.as_ref().map_or_else(|| vec![used.path()], |paths| paths.all().collect());
+        if let Some(paths) = paths {
+            paths.handle_lost(now);
+        }
+        all.into_iter().for_each(|path| self.reservations.handle_end(used.on_path(path)));
     }
 
     /// Asks all neighbours for the clip of a request.
@@ -687,13 +858,14 @@ impl Device {
                 if is_silent && !receiver.is_complete() {
                     return self.handle_lost_path(number, now);
                 }
-                if let Some(Feedback { next, limit, came }) = receiver.poll_feedback(now) {
-                    let stream = self.stream(number);
-                    let onward = self.reservations.booking(stream).and_then(reservation::Booking::next);
-                    if onward.is_some() {
-                        self.send(onward, &Message::Feedback { stream, next, limit, came });
+                if let Some(paths) = request.paths.as_mut().filter(|_| !receiver.is_complete()) {
+                    if paths.poll_timeout().is_some_and(|due| due <= now) {
+                        paths.handle_timeout(now);
                     }
+                    paths.handle_level(receiver.buffered(now), request.viewing.prefetch, now);
+                    self.settle_paths(number, now);
                 }
+                self.send_feedback(number, now);
             }
             Step::Gathering => {
                 let Some(show) = &mut request.show else { return };
@@ -705,6 +877,22 @@ impl Device {
                 }
             }
             Step::Searching { .. } | Step::Reserving { .. } | Step::Playing { .. } | Step::Ended => {}
+        }
+    }
+
+    /// Sends the feedback that is due for a request, if media come for it.
+    fn send_feedback(&mut self, number: u32, now: Instant) {
+        let used = self.stream(number);
+        let request = &mut self.viewings[number as usize];
+        let (Some(receiver), Step::Playing { .. }) = (&mut request.receiver, &request.step) else { return };
+        let Some(Feedback { next, limit, came }) = receiver.poll_feedback(now) else { return };
+        let spare = request.paths.as_ref().and_then(Paths::spare);
+        let spare = spare.map(|path| (used.on_path(path), receiver.limit_at_half(now)));
+        for (stream, limit) in [Some((used, limit)), spare].into_iter().flatten() {
+            let onward = self.reservations.booking(stream).and_then(reservation::Booking::next);
+            if onward.is_some() {
+                self.send(onward, &Message::Feedback { stream, next, limit, came: came.clone() });
+            }
         }
     }
 
@@ -782,21 +970,27 @@ impl Device {
         now: Instant,
     ) {
         let stream = self.stream(number);
-        let Rules { policy, nominal_rate, .. } = self.config.rules;
+        let planned = self.planned(number, &path);
         let request = &mut self.viewings[number as usize];
         request.attempt = request.attempt.wrapping_add(1);
         request.viewing.prefetch = prefetch;
         let (attempt, wish) = (request.attempt, request.viewing.wish);
-        let airtime = |(place, hop): (usize, &ProbedHop)| {
-            let link_rate = if policy == Policy::Hops { nominal_rate } else { f64::from(hop.rate) / EXPANSION };
-            let share = if place == 0 { 0.0 } else { f64::from(wish.rate) / link_rate.max(1.0) };
-            PlannedHop { node: hop.node, airtime: units(share) }
-        };
-        let planned = path.iter().enumerate().map(airtime).collect();
         request.step = Step::Reserving { path, has_waited_longer, others };
         let plan = Plan { stream, attempt, wish, prefetch: millis(prefetch), path: planned };
         let known = Known { links: &self.links, clips: &self.clips };
         self.reservations.handle_plan(plan, &known, now);
+    }
+
+    /// A path as a request would reserve it.
+    fn planned(&self, number: u32, path: &[ProbedHop]) -> Vec<PlannedHop> {
+        let Rules { policy, nominal_rate, .. } = self.config.rules;
+        let rate = f64::from(self.viewings[number as usize].viewing.wish.rate);
+        let airtime = |(place, hop): (usize, &ProbedHop)| {
+            let link_rate = if policy == Policy::Hops { nominal_rate } else { f64::from(hop.rate) / EXPANSION };
+            let share = if place == 0 { 0.0 } else { rate / link_rate.max(1.0) };
+            PlannedHop { node: hop.node, airtime: units(share) }
+        };
+        path.iter().enumerate().map(airtime).collect()
     }
 
     /// Acts on what the reservations report, and sends the media that are due.
@@ -817,7 +1011,13 @@ impl Device {
                 reservation::Output::Granted { stream, wish } => {
                     let layout = Layout::new(wish.rate, length(&wish));
                     self.remove_sender(stream);
-                    self.senders.insert(stream, Sender::new(layout, self.config.pace, now));
+                    let booking = self.reservations.booking(stream);
+                    let prefetch = booking.map_or(Duration::ZERO, reservation::Booking::prefetch);
+                    if let Some(cache) = &mut self.cache {
+                        cache.handle_use(wish.clip);
+                    }
+                    self.senders.insert(stream, Sender::new(layout, self.config.pace, prefetch, now));
+                    self.time_packets();
                 }
                 reservation::Output::Confirmed { stream, risk } => self.handle_confirmed(stream, risk, now),
                 reservation::Output::Refused { stream, reason, fits, .. } => {
@@ -825,8 +1025,8 @@ impl Device {
                 }
                 reservation::Output::Ended { stream } => {
                     self.remove_sender(stream);
-                    if stream.display == self.me {
-                        self.handle_lost_path(stream.number, now);
+                    if stream.display == self.me && !self.handle_ended_path(stream, now) {
+                        self.handle_lost_path(stream.request(), now);
                     }
                 }
             }
@@ -851,6 +1051,9 @@ impl Device {
     }
 
     fn send_media(&mut self, now: Instant) {
+        if self.schedule.is_some() {
+            return self.send_by_schedule(now);
+        }
         let Self { senders, reservations, outputs, counters, .. } = self;
         for (&stream, sender) in senders {
             let Some(to) = reservations.booking(stream).and_then(reservation::Booking::previous) else { continue };
@@ -863,8 +1066,67 @@ impl Device {
         }
     }
 
+    /// Whether what has ended, or was refused, is one of several paths of a stream that is under way.
+    fn handle_ended_path(&mut self, stream: StreamId, now: Instant) -> bool {
+        let Some(request) = self.viewings.get_mut(stream.request() as usize) else { return false };
+        let Step::Playing { .. } = request.step else { return false };
+        let is_one = request.paths.as_mut().is_some_and(|paths| paths.handle_ended(stream.path(), now));
+        self.settle_paths(stream.request(), now);
+        is_one
+    }
+
+    /// Sends packets as long as the medium is free.
+    fn send_by_schedule(&mut self, now: Instant) {
+        loop {
+            let Self { schedule: Some(schedule), senders, reservations, outputs, counters, packet_times, .. } = self
+            else {
+                return;
+            };
+            let towards = |stream| reservations.booking(stream).and_then(reservation::Booking::previous);
+            let candidates = senders.iter().filter(|&(&stream, _)| towards(stream).is_some());
+            let candidates = candidates.filter_map(|(&stream, sender)| {
+                let Head { ready, deadline, hiccup } = sender.head(now)?;
+                Some(Candidate { stream, ready, deadline, hiccup })
+            });
+            let Some(stream) = schedule.pick(candidates, now) else { return };
+            let sequence = senders.get_mut(&stream).and_then(|sender| sender.poll_send(now));
+            let (Some(to), Some(sequence)) = (towards(stream), sequence) else { return };
+            let time = packet_times.get(&stream).copied().unwrap_or(Duration::ZERO);
+            schedule.handle_sent(stream, time, now);
+            counters.media_packets += 1;
+            let octets = Message::Media { stream, sequence }.emit().into();
+            let length = MEDIA_HEADER_LEN as u32 + PACKET;
+            outputs.push_back(Output::Send(Datagram { to: Some(to), octets, length }));
+        }
+    }
+
+    /// How long the medium is busy with a packet of each stream that begins here: on all links of its path that are sensed, while streams
+    /// of others take their share.
+    fn time_packets(&mut self) {
+        if self.schedule.is_none() {
+            return;
+        }
+        let around = &self.links.surroundings;
+        let foreign = around.reserved(&self.reservations.links(), |stream| self.senders.contains_key(&stream));
+        let left = (1.0 - foreign).max(LEAST_SHARE);
+        let time = |&stream: &StreamId| {
+            let booking = self.reservations.booking(stream)?;
+            let path = booking.path();
+            let sensed = (1..path.len()).filter(|&hop| around.senses([path[hop - 1].node, path[hop].node]));
+            let taken: f64 = sensed.map(|hop| share(path[hop].airtime)).sum();
+            let media = Layout::new(booking.wish().rate, length(&booking.wish())).time;
+            Some((stream, Duration::from_secs_f64(media.as_secs_f64() * taken / left)))
+        };
+        self.packet_times = self.senders.keys().filter_map(time).collect();
+    }
+
     fn handle_confirmed(&mut self, stream: StreamId, risk: Option<f64>, now: Instant) {
-        let Some(request) = self.viewings.get_mut(stream.number as usize) else { return };
+        let Some(request) = self.viewings.get_mut(stream.request() as usize) else { return };
+        if let (Step::Playing { .. }, Some(paths)) = (&request.step, &mut request.paths) {
+            paths.handle_confirmed(stream.path(), now);
+            self.settle_paths(stream.request(), now);
+            return self.advance(stream.request(), now);
+        }
         let Step::Reserving { path, .. } = &request.step else { return };
         let (hops, from) = (path.len() - 1, path.last().map(|hop| hop.node));
         let viewing = &mut request.viewing;
@@ -873,12 +1135,18 @@ impl Device {
         let layout = Layout::new(viewing.wish.rate, length(&viewing.wish));
         let (prefetch, asked) = (viewing.prefetch, viewing.asked);
         request.receiver.get_or_insert_with(|| Receiver::new(layout, prefetch, asked, now));
+        if let Some(paths) = &mut request.paths {
+            paths.handle_start(now);
+        }
         request.step = Step::Playing { heard: now, shown: None };
-        self.advance(stream.number, now);
+        self.advance(stream.request(), now);
     }
 
     fn handle_refused(&mut self, stream: StreamId, reason: Refusal, fits: u32, now: Instant) {
-        let number = stream.number;
+        let number = stream.request();
+        if self.handle_ended_path(stream, now) {
+            return;
+        }
         let Some(request) = self.viewings.get_mut(number as usize) else { return };
         let is_adaptive = self.config.prefetch.is_none() && request.block_of.is_none();
         let Step::Reserving { path, has_waited_longer, others } = &mut request.step else { return };
@@ -899,15 +1167,15 @@ impl Device {
 
     /// The path of a stream that is under way is gone: the display looks for another one.
     fn handle_lost_path(&mut self, number: u32, now: Instant) {
-        let stream = self.stream(number);
         let Some(request) = self.viewings.get_mut(number as usize) else { return };
         let Step::Playing { shown: None, .. } = request.step else { return };
         if request.receiver.as_ref().is_some_and(Receiver::is_complete) {
             return;
         }
-        self.reservations.handle_end(stream);
-        if request.viewing.reroutes < REROUTES {
-            request.viewing.reroutes += 1;
+        let may_search = request.viewing.reroutes < REROUTES;
+        request.viewing.reroutes += u32::from(may_search);
+        self.release_paths(number, now);
+        if may_search {
             self.search(number, 1, now);
         } else {
             self.end(number, Outcome::Broken, now);
@@ -915,7 +1183,7 @@ impl Device {
     }
 
     fn end(&mut self, number: u32, outcome: Outcome, now: Instant) {
-        let stream = self.stream(number);
+        self.release_paths(number, now);
         let request = &mut self.viewings[number as usize];
         if let Some(receiver) = &request.receiver {
             request.viewing.report = receiver.report(now);
@@ -928,7 +1196,6 @@ impl Device {
         }
         self.gathering.extend(request.block_of);
         self.active.remove(&number);
-        self.reservations.handle_end(stream);
         for (_, block) in show.into_iter().flat_map(|show| show.fetched) {
             self.end(block, Outcome::Broken, now);
         }
@@ -961,13 +1228,16 @@ impl Device {
         self.outputs.push_back(Output::Send(Datagram { to, octets, length }));
     }
 
+    /// The stream of a request over the path that is in use.
     fn stream(&self, number: u32) -> StreamId {
-        StreamId { display: self.me, number }
+        let paths = self.viewings.get(number as usize).and_then(|request| request.paths.as_ref());
+        StreamId { display: self.me, number }.on_path(paths.map_or(0, Paths::used))
     }
 }
 
 impl Request {
     fn at(&self, now: Instant) -> Viewing {
+        let paths = self.paths.as_ref().map_or_else(path::Counts::default, |paths| paths.counts(now));
         if let Some(show) = &self.show {
             return Viewing { report: show.player.report(now), ..self.viewing };
         }
@@ -976,7 +1246,7 @@ impl Request {
             (None, &Step::Playing { shown: Some(_), .. }) => local_report(&self.viewing, now),
             _ => self.viewing.report,
         };
-        Viewing { report, ..self.viewing }
+        Viewing { report, paths, ..self.viewing }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -986,7 +1256,8 @@ impl Request {
             Step::Playing { heard, shown: None } => {
                 let receiver = self.receiver.as_ref()?;
                 let silence = (!receiver.is_complete()).then_some(*heard + SILENCE);
-                receiver.poll_timeout().into_iter().chain(silence).min()
+                let paths = self.paths.as_ref().filter(|_| !receiver.is_complete()).and_then(Paths::poll_timeout);
+                receiver.poll_timeout().into_iter().chain(silence).chain(paths).min()
             }
             Step::Gathering => self.show.as_ref()?.player.poll_timeout(),
             Step::Reserving { .. } | Step::Ended => None,

@@ -145,9 +145,24 @@ impl Booking {
         self.is_firm
     }
 
+    /// Media that the display buffers.
+    pub fn prefetch(&self) -> Duration {
+        Duration::from_millis(self.prefetch.into())
+    }
+
     /// Links of the path.
     pub fn hops(&self) -> usize {
         self.path.len() - 1
+    }
+
+    /// The path, from the display.
+    pub fn path(&self) -> &[PlannedHop] {
+        &self.path
+    }
+
+    /// The node's own place on the path.
+    pub fn place(&self) -> usize {
+        self.place
     }
 
     fn reserve(&self, stream: StreamId) -> Message {
@@ -455,13 +470,16 @@ impl Reservations {
         let sensed = (1..path.len()).filter(|&hop| around.senses([path[hop - 1].node, path[hop].node]));
         let sensed: Vec<u16> = sensed.map(|hop| path[hop].airtime).collect();
         let own_airtime: f64 = sensed.iter().copied().map(share).sum();
-        let others = around.reserved(&self.links(), |other| other == stream || left_out.contains(&other));
+        let links = self.links();
+        let others = around.reserved(&links, |other| other.is_same_request(stream) || left_out.contains(&other));
+        // Other paths of the same request carry nothing while this one does.
+        let rivals = around.reserved(&links, |other| other == stream || !other.is_same_request(stream));
         let limit = if policy == Policy::Hops { 1.0 } else { max_airtime };
         let (rate, length) = (f64::from(booking.wish.rate), f64::from(booking.wish.length) / 1e3);
         let is_limited = matches!(policy, Policy::Hops | Policy::Airtime | Policy::Statistical);
         // Shares are rounded up to units, and the greatest may stand for more than all of the time.
         let is_too_slow = sensed.contains(&u16::MAX);
-        if is_limited && (is_too_slow || others + own_airtime > limit + 1e-3) {
+        if is_limited && (is_too_slow || others + own_airtime.max(rivals) > limit + 1e-3) {
             let reason = if policy == Policy::Hops { Refusal::Hops } else { Refusal::Airtime };
             let fits = rate * ((limit - others) / own_airtime).max(0.0);
             return Err((reason, fits as u32));

@@ -58,6 +58,14 @@ pub struct StreamRecord {
     /// Paths that were looked for because the one in use was lost.
     #[schemars(extend("x-unit" = "paths"))]
     pub reroutes: u32,
+    /// Times that the stream took a shorter path while it was under way.
+    #[schemars(extend("x-unit" = "times"))]
+    pub shortened: u32,
+    /// Times that a shorter path failed.
+    #[schemars(extend("x-unit" = "times"))]
+    pub returned: u32,
+    /// Time for which a second path was reserved.
+    pub held_s: f64,
     /// From the request to the first picture; `null` if there was none.
     pub start_up_s: Option<f64>,
     /// Times that the display stopped because its buffer was empty.
@@ -209,6 +217,9 @@ pub fn stream_table(result: &RunResult) -> RecordBatch {
     table.numbers("predicted_stall", streams().map(|stream| stream.predicted_stall));
     table.counts("refused_paths", streams().map(|stream| stream.refused_paths.into()));
     table.counts("reroutes", streams().map(|stream| stream.reroutes.into()));
+    table.counts("shortened", streams().map(|stream| stream.shortened.into()));
+    table.counts("returned", streams().map(|stream| stream.returned.into()));
+    table.numbers("held_s", streams().map(|stream| Some(stream.held_s)));
     table.numbers("start_up_s", streams().map(|stream| stream.start_up_s));
     table.counts("hiccups", streams().map(|stream| stream.hiccups));
     table.numbers("stalled_s", streams().map(|stream| Some(stream.stalled_s)));
@@ -268,6 +279,9 @@ fn stream(cloud: &Cloud, node: NodeId, viewing: &Viewing, name: impl Fn(NodeId) 
         predicted_stall: viewing.risk,
         refused_paths: viewing.refusals,
         reroutes: viewing.reroutes,
+        shortened: viewing.paths.shortened,
+        returned: viewing.paths.returned,
+        held_s: viewing.paths.held.as_secs_f64(),
         start_up_s: report.start_up_delay.map(Duration::as_secs_f64),
         hiccups: report.hiccups,
         stalled_s: report.stalled.as_secs_f64(),
@@ -354,7 +368,7 @@ fn orphans(devices: &[(NodeId, &Device)], now: Instant) -> u64 {
     let is_under_way = |stream: &StreamId| {
         displays
             .get(&stream.display)
-            .and_then(|device| device.viewing(stream.number, now))
+            .and_then(|device| device.viewing(stream.request(), now))
             .is_some_and(|one| is_live(&one))
     };
     let booked = devices.iter().flat_map(|(_, device)| device.reservations().streams());

@@ -1,5 +1,6 @@
 //! A valid scenario: every value in force, in plain units, for the rest of the simulator.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hopcast_protocols::application::{self, JitterBufferConfig, PlayerConfig};
@@ -7,7 +8,7 @@ use hopcast_protocols::arp;
 use hopcast_protocols::fec;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::streaming::device::{self, Blocks};
-use hopcast_protocols::streaming::placement;
+use hopcast_protocols::streaming::{cache, placement};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{dccp, rtp, tcp};
 use hopcast_radio::errors;
@@ -60,6 +61,8 @@ pub struct Cloud {
     pub devices: Vec<NodeId>,
     /// Parameters of all of them.
     pub config: device::Config,
+    /// Those that keep what they display.
+    pub caches: BTreeMap<NodeId, cache::Config>,
     /// Rule by which clips are placed on the devices; `None`: each clip says where it is.
     pub placement: Option<placement::Policy>,
     /// The clips.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::streaming::device;
 use hopcast_protocols::streaming::placement::{self, Map, Policy};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::cloud::Wish;
@@ -33,7 +34,8 @@ pub(super) fn add(
         requests.sort_by_key(|&(at, _)| at);
         let neighbours = Arc::clone(neighbours);
         let requests: VecDeque<_> = requests.into();
-        hosts[node.0 as usize].add_cloud(CloudOptions { config: cloud.config, clips, requests, neighbours, seed });
+        let config = device::Config { cache: cloud.caches.get(&node).copied(), ..cloud.config };
+        hosts[node.0 as usize].add_cloud(CloudOptions { config, clips, requests, neighbours, seed });
     }
 }
 
@@ -167,7 +169,14 @@ mod tests {
         // 2.5 s of 4 Mb/s.
         assert_eq!((blocks.blocks, blocks.block_size, blocks.block_time), (4, 1_250_000, Duration::from_millis(2_500)));
         let devices = vec![NodeId(0), NodeId(1)];
-        let cloud = Cloud { devices, config: config(), placement: None, clips: vec![film, whole], requests: vec![] };
+        let cloud = Cloud {
+            devices,
+            config: config(),
+            caches: BTreeMap::new(),
+            placement: None,
+            clips: vec![film, whole],
+            requests: vec![],
+        };
         assert_eq!(given(&cloud), [BTreeSet::new(), BTreeSet::from([2, 3, 4, 5])]);
     }
 
@@ -182,7 +191,14 @@ mod tests {
             stop: Some(stop),
         };
         let clips = clips(1, 0.0);
-        let cloud = Cloud { devices: vec![], config: config(), placement: None, clips, requests: vec![] };
+        let cloud = Cloud {
+            devices: vec![],
+            config: config(),
+            caches: BTreeMap::new(),
+            placement: None,
+            clips,
+            requests: vec![],
+        };
         let requests = arrivals(&cloud, &entry, 0, NodeId(0), 1, end);
         assert!(requests.iter().all(|&(at, _)| start < at && at < stop));
         // 1000 in the mean; four standard deviations of a Poisson number.
@@ -193,7 +209,7 @@ mod tests {
 
     fn config() -> hopcast_protocols::streaming::device::Config {
         use hopcast_protocols::streaming::admission::{Estimator, Policy};
-        use hopcast_protocols::streaming::{device, profile, reservation};
+        use hopcast_protocols::streaming::{profile, reservation};
         let second = Duration::from_secs(1);
         let rules = reservation::Rules {
             policy: Policy::All,
@@ -206,6 +222,17 @@ mod tests {
             repeat: second,
         };
         let profile = profile::Config::default();
-        device::Config { rules, prefetch: None, pace: 1.5, sensing_hops: 2, measurement: second, profile, gap: second }
+        device::Config {
+            rules,
+            prefetch: None,
+            pace: 1.5,
+            sensing_hops: 2,
+            measurement: second,
+            profile,
+            gap: second,
+            shortening: None,
+            schedule: None,
+            cache: None,
+        }
     }
 }

@@ -181,6 +181,34 @@ fn what_is_on_the_air_are_messages_with_media_behind() {
     assert!(messages.iter().any(|(message, _)| matches!(message, Message::Confirm { .. })));
 }
 
+/// The clip has 8 Mb/s · 1 s / 8 = 1 MB: home0 offers it, and home2 shows it twice. The second time it is there, with room for it.
+#[test]
+fn what_a_home_has_displayed_is_there_the_second_time() {
+    let clip = "[[cloud.clips]]\nname = \"film\"\nrate = \"1 Mb/s\"\nlength = \"8 s\"\nat = [\"home0\"]\n";
+    let request =
+        |start: u32| format!("[[cloud.requests]]\nfrom = \"home2\"\nclip = \"film\"\nstart = \"{start} s\"\n");
+    let sources = |size: &str| {
+        let cache = format!("[[cloud.caches]]\nat = [\"home\"]\nsize = \"{size}\"\n");
+        let record = cloud(&homes(3, 20, "70 s", &format!("[cloud]\n{clip}{cache}{}{}", request(30), request(50))));
+        assert_eq!(outcomes(&record), [OutcomeName::Completed, OutcomeName::Completed]);
+        (record.streams.iter().map(|stream| stream.source.clone().unwrap()).collect::<Vec<_>>(), record.totals)
+    };
+    let (found, totals) = sources("1 MB");
+    assert_eq!((found, totals.local, totals.stored_bytes), (vec!["home0".into(), "home2".into()], 1, 2_000_000));
+    let (found, totals) = sources("999999 B");
+    assert_eq!((found, totals.local, totals.stored_bytes), (vec!["home0".into(), "home0".into()], 0, 1_000_000));
+}
+
+/// Four streams of 4 Mb/s need 0.57 of the time: in any order no display stands still.
+#[test]
+fn in_any_order_streams_that_fit_are_shown_without_a_hiccup() {
+    for order in ["fifo", "round-robin", "earliest-deadline", "earliest-hiccup"] {
+        let keys = format!("admission = \"all\"\nschedule = \"{order}\"");
+        let totals = cloud(&homes(5, 1, "110 s", &one_each(5, &keys, "4 Mb/s", 2))).totals;
+        assert_eq!((totals.completed_without_hiccup, totals.orphaned_bookings), (4, 0), "{order}");
+    }
+}
+
 #[test]
 fn what_a_cloud_cannot_do_is_named() {
     let errors = |change: &str, to: &str| {
@@ -198,6 +226,9 @@ fn what_a_cloud_cannot_do_is_named() {
     assert!(device.contains("\"home1\" is not among the devices of the cloud"), "{device}");
     let stop = errors("start = \"30 s\"", "start = \"30 s\"\nstop = \"40 s\"");
     assert!(stop.contains("has no effect on one request"), "{stop}");
+    let cache = "[[cloud.caches]]\nat = [\"home\", \"home1\"]\nsize = \"1 MB\"\n";
+    let cache = errors("[[cloud.clips]]", &format!("{cache}[[cloud.clips]]"));
+    assert!(cache.contains("cloud.caches.0.at.1") && cache.contains("\"home1\" already has a cache"), "{cache}");
     let standard = errors("standard = \"802.11a\"\n        data_rate = \"54 Mb/s\"", "standard = \"802.11ac\"");
     assert!(standard.contains("needs stations that send each packet in its own frame"), "{standard}");
 }

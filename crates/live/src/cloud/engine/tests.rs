@@ -57,6 +57,9 @@ fn config(policy: Policy) -> device::Config {
         measurement: second,
         profile: profile::Config::default(),
         gap: Duration::ZERO,
+        shortening: None,
+        schedule: None,
+        cache: None,
     }
 }
 

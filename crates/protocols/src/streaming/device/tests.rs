@@ -25,6 +25,9 @@ fn config(policy: Policy) -> Config {
         measurement: Duration::from_secs(1),
         profile: profile::Config::default(),
         gap: Duration::ZERO,
+        shortening: None,
+        schedule: None,
+        cache: None,
     }
 }
 
@@ -33,7 +36,7 @@ const FILM: Wish = Wish { clip: 0, rate: 400_000, length: 20_000 };
 /// A delivery on its way.
 type Flight = (usize, usize, Arc<[u8]>, u32);
 
-/// Devices on a string: each hears the next one on either side. A frame takes a millisecond, and airtime at the rate of the links.
+/// Devices on a string: each hears the next one on either side, and others over links that come and go. A frame takes a millisecond, and airtime at the rate of the links.
 struct Net {
     devices: Vec<Device>,
     now: Instant,
@@ -44,7 +47,9 @@ struct Net {
     random: Stream,
     loss: f64,
     duplicates: f64,
-    policy: Policy,
+    config: Config,
+    /// Links besides those of the string.
+    links: BTreeSet<(usize, usize)>,
 }
 
 fn node(place: usize) -> Ipv4Addr {
@@ -54,9 +59,13 @@ fn node(place: usize) -> Ipv4Addr {
 impl Net {
     /// The last device has clip 0.
     fn string(count: usize, policy: Policy, rate: f64, seed: u64) -> Self {
+        Self::with(count, config(policy), rate, seed)
+    }
+
+    fn with(count: usize, config: Config, rate: f64, seed: u64) -> Self {
         let device = |place| {
             let clips = if place == count - 1 { BTreeSet::from([0]) } else { BTreeSet::new() };
-            Device::new(node(place), config(policy), clips, seed, Instant::START)
+            Device::new(node(place), config, clips, seed, Instant::START)
         };
         Self {
             devices: (0..count).map(device).collect(),
@@ -68,8 +77,13 @@ impl Net {
             random: Stream::new(seed, Purpose::LinkLoss, 0, 0),
             loss: 0.0,
             duplicates: 0.0,
-            policy,
+            config,
+            links: BTreeSet::new(),
         }
+    }
+
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        from.abs_diff(to) == 1 || self.links.contains(&(from.min(to), from.max(to)))
     }
 
     fn drain(&mut self, place: usize) {
@@ -84,16 +98,20 @@ impl Net {
                     self.devices[place].handle_station_dump(dump.into_iter(), self.now);
                 }
                 Output::Send(Datagram { to, octets, length }) => {
-                    for other in [place.wrapping_sub(1), place + 1] {
-                        if other >= self.devices.len() || to.is_some_and(|to| to != node(other)) {
+                    for other in 0..self.devices.len() {
+                        if other == place || to.is_some_and(|to| to != node(other)) {
                             continue;
                         }
+                        let reaches = self.reaches(place, other);
                         if to.is_some() {
                             let totals = self.totals.entry((place, other)).or_default();
-                            totals.octets += u64::from(length);
+                            totals.octets += if reaches { u64::from(length) } else { 0 };
                             totals.attempts += 1;
-                            totals.packets += 1;
+                            totals.packets += u64::from(reaches);
                             totals.airtime += Duration::from_secs_f64(8.0 * f64::from(length) / self.rate);
+                        }
+                        if !reaches {
+                            continue;
                         }
                         let copies = usize::from(self.random.unit() >= self.loss)
                             * (1 + usize::from(self.random.unit() < self.duplicates));
@@ -145,7 +163,7 @@ impl Net {
     /// The device loses all that it knew, and its clips stay.
     fn restart(&mut self, place: usize) {
         let clips = self.devices[place].clips.clone();
-        self.devices[place] = Device::new(node(place), config(self.policy), clips, 99, self.now);
+        self.devices[place] = Device::new(node(place), self.config, clips, 99, self.now);
     }
 
     fn booked(&self) -> usize {
@@ -229,6 +247,141 @@ fn a_relay_that_restarts_is_booked_again() {
     let viewing = net.viewing(0);
     assert_eq!((viewing.outcome, viewing.reroutes), (Outcome::Completed, 1));
     assert_eq!(net.booked(), 0);
+}
+
+fn shortening(hold: u64) -> Config {
+    let shortening =
+        path::Config { after: Duration::from_secs(10), margin: 1.2, hold: Duration::from_secs(hold), flaps: 2 };
+    Config { shortening: Some(shortening), ..config(Policy::Statistical) }
+}
+
+const LONG_FILM: Wish = Wish { length: 200_000, ..FILM };
+
+/// The ends come to hear each other: 10 s of measurements and 10 s of patience later the clip comes over one hop. Both paths are
+/// reserved, and the airtime of the longer one counts: 400 kb/s · 1360/1316 over two links of 20 Mb/s are 0.0413.
+#[test]
+fn a_path_is_shortened_and_the_longer_one_is_held() {
+    let mut net = Net::with(3, shortening(60), 20e6, 1);
+    net.run_for(40);
+    net.ask(0, LONG_FILM);
+    net.run_for(5);
+    assert_eq!((net.viewing(0).hops, net.booked()), (2, 3));
+    net.links.insert((0, 2));
+    net.run_for(15);
+    assert_eq!((net.viewing(0).hops, net.booked()), (2, 3));
+    net.run_for(30);
+    let viewing = net.viewing(0);
+    assert_eq!((viewing.hops, viewing.paths.shortened, net.booked()), (1, 1, 3 + 2));
+    assert!((net.devices[0].reserved() - 0.0413).abs() < 1e-3, "{}", net.devices[0].reserved());
+    // The relay has nothing to pass on.
+    let before = net.devices[1].counters().media_packets;
+    net.run_for(10);
+    assert_eq!(net.devices[1].counters().media_packets, before);
+    // After a minute the longer path is free.
+    net.run_for(40);
+    assert_eq!((net.viewing(0).hops, net.booked()), (1, 2));
+    assert!((net.devices[0].reserved() - 0.0207).abs() < 1e-3, "{}", net.devices[0].reserved());
+    net.run_for(120);
+    let viewing = net.viewing(0);
+    assert_eq!((viewing.outcome, viewing.report.hiccups, viewing.paths.returned), (Outcome::Completed, 0, 0));
+    assert_eq!((viewing.paths.held, net.booked()), (Duration::from_secs(60), 0));
+}
+
+#[test]
+fn a_display_returns_to_the_path_that_is_held_without_a_hiccup_and_looks_for_one_otherwise() {
+    for (hold, hiccups) in [(60, 0), (0, 1)] {
+        let mut net = Net::with(3, shortening(hold), 20e6, 1);
+        net.run_for(40);
+        net.ask(0, LONG_FILM);
+        net.run_for(5);
+        net.links.insert((0, 2));
+        net.run_for(45);
+        assert_eq!((net.viewing(0).hops, net.viewing(0).paths.shortened), (1, 1), "{hold}");
+        net.links.clear();
+        net.run_for(5);
+        let viewing = net.viewing(0);
+        assert_eq!((viewing.hops, viewing.paths.returned, viewing.report.hiccups), (2, 1, hiccups), "{hold}");
+        // What is reserved over the link that is gone ends without refreshment.
+        net.run_for(20);
+        assert_eq!(net.booked(), 3, "{hold}");
+        net.run_for(150);
+        assert_eq!((net.viewing(0).outcome, net.booked()), (Outcome::Completed, 0), "{hold}");
+    }
+}
+
+/// A megabyte each; there is room for one of them.
+#[test]
+fn what_was_displayed_is_kept_and_given_to_others() {
+    let cache = cache::Config { policy: cache::Policy::Lru, capacity: 1_500_000 };
+    let mut net = Net::with(3, Config { cache: Some(cache), ..config(Policy::All) }, 20e6, 1);
+    net.devices[2].clips.insert(1);
+    net.run_for(5);
+    net.ask(1, FILM);
+    net.run_for(25);
+    assert!(net.devices[1].clips().eq([0]));
+    // The nearer device has it now.
+    net.ask(0, FILM);
+    net.run_for(25);
+    assert_eq!((net.viewing(0).from, net.viewing(0).hops), (Some(node(1)), 1));
+    // At the second time it is here.
+    net.ask(1, FILM);
+    net.run_for(1);
+    let again = net.devices[1].viewing(1, net.now).expect("it was asked");
+    assert_eq!((again.from, again.report.start_up_delay), (Some(node(1)), Some(Duration::ZERO)));
+    net.run_for(25);
+    net.ask(1, Wish { clip: 1, ..FILM });
+    net.run_for(25);
+    assert!(net.devices[1].clips().eq([1]) && net.devices[2].clips().eq([0, 1]));
+}
+
+#[test]
+fn what_is_sent_or_shown_is_not_dropped() {
+    let cache = cache::Config { policy: cache::Policy::Lru, capacity: 1_500_000 };
+    let mut net = Net::with(3, Config { cache: Some(cache), ..config(Policy::All) }, 20e6, 1);
+    net.devices[2].clips.insert(1);
+    net.run_for(5);
+    net.ask(1, FILM);
+    net.run_for(25);
+    net.ask(1, Wish { clip: 1, ..FILM });
+    net.run_for(10);
+    // The other clip is whole while the first one is being sent.
+    net.ask(0, FILM);
+    net.run_for(12);
+    assert!(net.devices[1].clips().eq([0]));
+    net.run_for(20);
+    assert_eq!((net.viewing(0).outcome, net.viewing(0).report.hiccups), (Outcome::Completed, 0));
+}
+
+/// Two streams of 400 kb/s from the middle one over links of 2 Mb/s: a packet takes 1360 · 8 / 2 Mb/s = 5.44 ms, and no two are sent
+/// within that time.
+#[test]
+fn a_producer_sends_one_packet_at_a_time() {
+    for discipline in
+        [Discipline::Fifo, Discipline::RoundRobin, Discipline::EarliestDeadline, Discipline::EarliestHiccup]
+    {
+        let mut net = Net::with(3, Config { schedule: Some(discipline), ..config(Policy::Airtime) }, 2e6, 1);
+        net.devices[1].clips.insert(0);
+        net.devices[2].clips.clear();
+        net.run_for(30);
+        net.ask(0, FILM);
+        net.ask(2, FILM);
+        net.run_for(2);
+        let mut sent: Vec<Instant> = Vec::new();
+        for _ in 0..2_000 {
+            net.run_until(net.now + Duration::from_millis(1));
+            let media = net.flights.iter().filter(|(_, flight)| flight.0 == 1 && flight.3 > 1_000);
+            sent.extend(media.map(|(&(at, _), _)| at));
+        }
+        sent.dedup();
+        assert!(sent.len() > 100, "{discipline:?}: {} packets", sent.len());
+        let least = sent.windows(2).map(|pair| pair[1].saturating_since(pair[0])).min().expect("there are two");
+        assert!(least >= Duration::from_micros(5_440), "{discipline:?}: {least:?}");
+        net.run_for(30);
+        for place in [0, 2] {
+            let viewing = net.viewing(place);
+            assert_eq!((viewing.outcome, viewing.report.hiccups), (Outcome::Completed, 0), "{discipline:?}");
+        }
+    }
 }
 
 /// Four blocks of 5 s, with the numbers 10 to 13.
@@ -358,6 +511,50 @@ proptest! {
         for device in &net.devices {
             prop_assert!(device.senders.is_empty());
             prop_assert!(device.active.is_empty());
+        }
+    }
+
+    /// The same with links that come and go, so that paths become shorter and longer.
+    #[test]
+    fn no_path_leaks(
+        seed in any::<u64>(),
+        loss in 0.0..0.3_f64,
+        hold in 0_u64..30,
+        flips in prop::collection::vec((0_usize..3, 1_u64..25), 0..12),
+    ) {
+        let mut net = Net::with(4, shortening(hold), 20e6, seed);
+        net.links.extend([(0, 2), (1, 3), (0, 3)]);
+        net.run_for(25);
+        net.links.clear();
+        net.run_for(6);
+        net.ask(0, LONG_FILM);
+        net.ask(1, LONG_FILM);
+        net.run_for(3);
+        net.loss = loss;
+        for (link, after) in flips {
+            let link = [(0, 2), (1, 3), (0, 3)][link];
+            if !net.links.remove(&link) {
+                net.links.insert(link);
+            }
+            net.run_for(after);
+        }
+        net.loss = 0.0;
+        net.run_for(40);
+        for device in &net.devices {
+            for stream in device.reservations().streams() {
+                let display = usize::from(stream.display.octets()[3]) - 1;
+                let request = &net.devices[display].viewings[stream.request() as usize];
+                let is_its = match &request.step {
+                    Step::Ended => false,
+                    _ => request.paths.as_ref().is_some_and(|paths| paths.all().any(|path| path == stream.path())),
+                };
+                prop_assert!(is_its, "a booking for a path that no display has");
+            }
+        }
+        net.run_for(300);
+        prop_assert_eq!(net.booked(), 0);
+        for device in &net.devices {
+            prop_assert!(device.senders.is_empty() && device.active.is_empty());
         }
     }
 

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcast_protocols::streaming::admission::{Estimator, Policy};
 use hopcast_protocols::streaming::device::Blocks;
-use hopcast_protocols::streaming::{device, placement, profile, reservation};
+use hopcast_protocols::streaming::schedule::Discipline;
+use hopcast_protocols::streaming::{cache, device, path, placement, profile, reservation};
 use hopcast_protocols::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::declare::{computed, is, nothing};
 use super::super::model;
-use super::super::quantity::{Rate, Time};
+use super::super::quantity::{Rate, Size, Time};
 use super::super::read::Later;
 use super::directory::Directory;
 use super::{Resolver, instant};
@@ -55,6 +56,15 @@ pub(super) struct Cloud {
     /// Age at which a sample of a profile counts half.
     #[schemars(extend("minimum" = 1, "maximum" = 1e6, "x-default" = is("60 s", "a choice of hopcast")))]
     half_life: Time,
+    /// Streams that are under way take shorter paths when links allow it, and return when these fail.
+    #[schemars(extend("x-default" = nothing("a stream keeps its path until it breaks", "")))]
+    shortening: Option<Later<Shortening>>,
+    /// Order in which a device sends packets of several streams of its clips.
+    #[schemars(extend("x-default" = nothing("each stream at its own pace", "")))]
+    schedule: Option<Order>,
+    /// Room on devices for clips or blocks that they have displayed, in addition to what they store from the start.
+    #[schemars(extend("minItems" = 1, "x-default" = nothing("devices keep nothing that they display", "")))]
+    caches: Option<Later<Vec<CacheKeys>>>,
     /// Where clips are stored. Rules other than `given` know which devices reach each other at the start of the run.
     #[schemars(extend("x-default" = is("given", "")))]
     placement: ClipPlacement,
@@ -71,6 +81,70 @@ pub(super) struct Cloud {
     #[schemars(extend("minItems" = 1))]
     requests: Later<Vec<Requests>>,
 }
+
+/// Streams that are under way take shorter paths when links allow it, and return when these fail.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Shortening {
+    /// Time for which a link that makes the path shorter must have been fast enough: its rates in nine of ten periods of 10 s. With `0 s` its
+    /// last second decides.
+    #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = is("10 s", "a choice of hopcast")))]
+    after: Time,
+    /// Rate of a link that is fast enough, as a multiple of the stream's.
+    #[schemars(extend("minimum" = 1, "maximum" = 100, "x-default" = is(1.2, "a choice of hopcast")))]
+    margin: f64,
+    /// Time for which the longer path stays reserved after the change.
+    #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = is("60 s", "a choice of hopcast")))]
+    hold: Time,
+    /// Returns to the longer path within a minute, above which both paths stay reserved, and media that the shorter one does not bring in time come over
+    /// the longer one.
+    #[schemars(extend("minimum" = 0, "maximum" = 60, "x-default" = is(2, "a choice of hopcast")))]
+    flaps: u32,
+}
+
+/// Room on devices for clips or blocks that they have displayed.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CacheKeys {
+    /// Names of the devices and groups that have it, each of this size.
+    #[schemars(extend("minItems" = 1))]
+    at: Vec<String>,
+    /// Room.
+    #[schemars(extend("minimum" = 1, "maximum" = 1e15))]
+    size: Size,
+    /// What a device drops first if there is no room. What it sends or shows stays.
+    #[schemars(extend("x-default" = is("lru", "")))]
+    policy: CachePolicy,
+}
+
+/// Order in which a device sends packets of several streams of its clips.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Order {
+    /// The packet that has waited longest.
+    Fifo,
+    /// Each stream in turn.
+    RoundRobin,
+    /// The packet that is shown first.
+    EarliestDeadline,
+    /// The stream whose display would stand still first if nothing came.
+    EarliestHiccup,
+}
+
+/// What a cache drops first.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum CachePolicy {
+    /// What was used longest ago.
+    Lru,
+    /// What was used least often.
+    Lfu,
+    /// What has the lowest sum of age and of uses for each byte (GreedyDual-Frequency).
+    GreedyDualFrequency,
+}
+
+alike!(Order, Discipline: Fifo, RoundRobin, EarliestDeadline, EarliestHiccup);
+alike!(CachePolicy, cache::Policy: Lru, Lfu, GreedyDualFrequency);
 
 /// A clip, or with `count` a group of clips, of constant rate.
 #[derive(Deserialize, JsonSchema)]
@@ -214,6 +288,11 @@ impl Resolver<'_> {
         let (clips, catalogue) = self.clips(&keys.clips, keys.placement, &nodes, &devices);
         let placement = self.clip_placement(&keys, clips.len(), devices.len());
         let requests = self.requests(&keys.requests, &nodes, &devices, &catalogue);
+        let shortening = keys.shortening.as_ref().map(|keys| {
+            let keys = keys.read(&mut self.ledger, &["cloud", "shortening"]);
+            let (after, hold) = (keys.after.into(), keys.hold.into());
+            path::Config { after, margin: keys.margin, hold, flaps: keys.flaps }
+        });
         let phy = radio.phy();
         let parameters = phy.parameters();
         // Before a frame: DIFS, and half of the smallest contention window.
@@ -236,8 +315,12 @@ impl Resolver<'_> {
             measurement: keys.measurement_interval.into(),
             profile: profile::Config { half_life: keys.half_life.into(), ..profile::Config::default() },
             gap,
+            shortening,
+            schedule: keys.schedule.map(Into::into),
+            cache: None,
         };
-        Some(model::Cloud { devices: devices.into_iter().collect(), config, placement, clips, requests })
+        let caches = self.caches(keys.caches.as_ref(), &nodes, &devices);
+        Some(model::Cloud { devices: devices.into_iter().collect(), config, caches, placement, clips, requests })
     }
 
     /// The rule of placement, with what belongs to it. `clips` and `devices` are their numbers.
@@ -302,6 +385,32 @@ impl Resolver<'_> {
             self.report(path, format!("{name:?} is not among the devices of the cloud"), "one of cloud.devices");
         }
         found
+    }
+
+    /// The caches of devices; each has at most one.
+    fn caches(
+        &mut self,
+        given: Option<&Later<Vec<CacheKeys>>>,
+        nodes: &Directory<'_>,
+        devices: &BTreeSet<NodeId>,
+    ) -> BTreeMap<NodeId, cache::Config> {
+        let mut caches = BTreeMap::new();
+        let Some(given) = given else { return caches };
+        self.each(given, &["cloud", "caches"], |resolver, index, keys| {
+            for (place, name) in keys.at.iter().enumerate() {
+                let path = ["cloud", "caches", index, "at", &place.to_string()];
+                for node in resolver.named_devices(&path, name, nodes, devices) {
+                    // A float to integer cast saturates.
+                    let config = cache::Config { policy: keys.policy.into(), capacity: keys.size.0 as u64 };
+                    if caches.insert(node, config).is_some() {
+                        resolver.report(&path, format!("{name:?} already has a cache"), "each device once");
+                        return None;
+                    }
+                }
+            }
+            Some(())
+        });
+        caches
     }
 
     fn clips(

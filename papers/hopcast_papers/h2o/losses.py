@@ -1,0 +1,91 @@
+"""H12, failures: packets of all kinds are lost, messages too, over a path of two hops, and what stays reserved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
+from hopcast.lab.rows import Row, value
+from hopcast.scenario import Scenario
+from hopcast_papers.register import REGISTER
+
+LOSSES = (0.0, 0.1, 0.3, 0.5)
+"""Share of the packets that each receiver loses, after the medium access has delivered them."""
+RATE, LENGTH, APART = 250e3, 10.0, 60.0
+"""b/s and seconds of a clip, and seconds from one request to the next."""
+EXPIRY = 15.0
+"""Seconds after which a booking without refreshment ends."""
+
+
+def case(loss: float) -> str:
+    """The name of a case."""
+    return f"failures, {100 * loss:g} % of packets lost"
+
+
+def _scenario(loss: float, amount: Amount) -> Scenario:
+    clips = amount.pick(quick=10, full=100)
+    return Scenario(
+        name=case(loss),
+        # The last clip has ended, or was given up, and what was left has expired.
+        duration=30 + APART * clips + 4 * EXPIRY,
+        seed=1,
+        radio={
+            "standard": "802.11a",
+            "data_rate": "36 Mb/s",
+            "rts_threshold": "off",
+            "propagation": {"model": "range", "receive": "25 m", "carrier_sense": "55 m"},
+            **({"errors": {"model": "packet", "rate": loss, "level": "network"}} if loss else {}),
+        },
+        nodes=[{"name": "home", "count": 3, "placement": {"shape": "line", "spacing": "20 m"}}],
+        cloud={
+            "admission": "all",
+            "clips": [{"name": "clip", "rate": RATE, "length": LENGTH, "at": ["home0"]}],
+            "requests": [{"from": "home2", "clip": "clip", "start": 30 + APART * number} for number in range(clips)],
+        },
+    )
+
+
+def setup() -> list[Parameter]:
+    """The parameters of the scene."""
+    return [
+        Parameter("failures: losses", "0 to 50 % of the packets at each receiver, over two hops", "not stated"),
+    ]
+
+
+def cases(amount: Amount) -> Mapping[str, Case]:
+    """The cases."""
+    seeds = amount.pick(quick=(3001, 3002, 3003), full=tuple(range(3001, 3011)))
+    return {case(loss): Case(_scenario(loss, amount), seeds) for loss in LOSSES}
+
+
+def _orphans(document: Document) -> float:
+    return float(document["cloud"]["totals"]["orphaned_bookings"])
+
+
+def _admitted(document: Document) -> float:
+    totals = document["cloud"]["totals"]
+    return float(100 * totals["admitted"] / max(totals["offered"], 1))
+
+
+def _whole(document: Document) -> float:
+    totals = document["cloud"]["totals"]
+    return float(100 * totals["completed"] / max(totals["offered"], 1))
+
+
+def _start_up(document: Document) -> float:
+    """Mean start-up of the clips that began, s."""
+    times = [one["start_up_s"] for one in document["cloud"]["streams"] if one["start_up_s"] is not None]
+    return float(sum(times) / max(len(times), 1))
+
+
+def rows(measured: Measured) -> list[Row]:
+    """The rows of the scene."""
+    found: list[Row] = []
+    for loss in LOSSES:
+        name = case(loss)
+        found.append(value("H12", name, "admitted", "%", measured.sample(name, _admitted)))
+        found.append(value("H12", name, "whole", "%", measured.sample(name, _whole)))
+        found.append(value("H12", name, "start-up", "s", measured.sample(name, _start_up)))
+    left = {case(loss): measured.sample(case(loss), _orphans) for loss in LOSSES}
+    found += REGISTER.rows("H12.no-leak", "failures", "bookings without a stream", "", left)
+    return found
