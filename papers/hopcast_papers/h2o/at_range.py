@@ -103,7 +103,7 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
         for card, feet in ((RATED, FAR_FT), (FULL, FAR_FT), (RATED, NEAR_FT)):
             made = _scenario(f"{ground}, {feet} ft", feet, radio(card, propagation()), stream)
             cases[_case(ground, feet, card)] = Case(made, _seeds(amount))
-        lowest: Radio = {**radio(RATED, propagation()), "data_rate": LOWEST, "retry_limit": 1}
+        lowest: Radio = {**radio(RATED, propagation()), "data_rate": LOWEST, "retry_limit": {"short": 1, "long": 1}}
         cases[_beacons(ground)] = Case(_scenario(f"{ground}, beacons", FAR_FT, lowest, beacons), _seeds(amount))
     return cases
 
