@@ -181,7 +181,7 @@ impl Resolver<'_> {
     fn check_hub_link(&mut self, index: &str, half: model::HalfDuplex, hub: &mut Hub) -> Option<()> {
         let rate = *hub.rate.get_or_insert(half.rate);
         if rate != half.rate {
-            let expected = format!("{} b/s, as the other links of this hub", rate);
+            let expected = format!("{rate} b/s, as the other links of this hub");
             self.report(&["links", index, "rate"], "differs from that of another link of the hub", expected);
             return None;
         }
