@@ -29,7 +29,7 @@ def test_one_hop_with_host_time_has_the_bandwidth_that_it_is_calibrated_on() -> 
 
 def test_held_calls_change_units_of_more_than_a_kilobyte_alone() -> None:
     for adu, same in ((1, True), (4, False)):
-        plain = scenario(2, [(0, 1)], "udp", adu, QUICK)
+        plain = scenario(2, [(0, 1)], "udp", adu, QUICK, wait_ms=1)
         rates = [run(made, seed=1).json()["flows"][0]["goodput_bps"] for made in (plain, held(plain))]
         assert (rates[0] == rates[1]) is same
         assert rates[1] <= rates[0]
