@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -38,7 +38,7 @@ def flow(name: str, source: int, sink: int, **application: Any) -> dict[str, Any
 
 
 def ran(made: dict[str, Any], *flows: dict[str, Any]) -> Any:
-    return run(Scenario(**made, flows=list(flows)), seed=1)
+    return run(Scenario(**made, flows=cast(Any, list(flows))), seed=1)
 
 
 def mbps(result: Any) -> list[float]:
@@ -91,7 +91,7 @@ def test_a_half_duplex_relay_takes_twice_the_time() -> None:
 def test_equal_seeds_collide_alike_and_others_do_not() -> None:
     made = around("hub", 4)
     flows = [flow(f"f{host}", host, (host + 1) % 4) for host in range(4)]
-    scenario = Scenario(**made, flows=flows)
+    scenario = Scenario(**made, flows=cast(Any, flows))
     first, again, other = (run(scenario, seed=seed).json()["nodes"] for seed in (1, 1, 2))
     assert first == again
     assert first != other

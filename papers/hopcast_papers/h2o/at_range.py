@@ -129,7 +129,8 @@ def _share(holds: Callable[[float], bool], document: Document) -> float:
 
 def _unheard(document: Document) -> float:
     """Visits in which no beacon arrived, per cent."""
-    return 100.0 * sum(flow["received_packets"] == 0 for flow in document["flows"]) / VISITS
+    silent = [flow for flow in document["flows"] if not flow["received_packets"]]
+    return 100.0 * len(silent) / VISITS
 
 
 def _differing(document: Document) -> float:

@@ -54,7 +54,9 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
         cases[_more_runs(hops)] = Case(scenario(hops + 1, [(0, hops)], "udp", 1, amount), _many(amount))
     cases[SQUARE] = Case(_in_a_square(scenario(4, [(0, 3)], "udp", 1, amount)), _many(amount))
     for network, adu, wait in itertools.product(wired.NETWORKS, ADU_KB, WAITS_MS):
-        cases[_wired(network, adu, wait)] = Case(wired.scenario(adu, wait, amount, network), wired.seeds(network))
+        cases[_wired(network, adu, wait)] = Case(
+            wired.scenario(adu, wait, amount, network), wired.seeds(network, amount)
+        )
     return cases
 
 
@@ -438,7 +440,8 @@ def _wired_note(table: Table) -> str:
     return (
         "Over Ethernet of 10 Mb/s, "
         + "; ".join(told(network) for network in wired.SHARED)
-        + ". Where a host can't send while it receives, relays fall behind, and their buffers overflow as over the air. A switch with a cable for "
+        + ". A host can't send while it receives, and of two ends of a cable that always have a frame, the one that has just sent wins most of the next races "
+        "(the capture effect): the source, or the switch behind it, wins them until the relay's buffers have long overflown. A switch with a cable for "
         "each direction lets a relay send as fast as it receives: nothing is lost there, and so nothing is said of loss. There "
         + (
             f"waits of 1 and 2 ms differ in bandwidth at {' and '.join(str(adu) for adu in apart)} KB, where 2 ms are longer than a unit occupies the wire."

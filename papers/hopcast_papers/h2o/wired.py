@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hopcast.lab.experiment import Amount, Parameter
 from hopcast.scenario import Scenario
+from hopcast_papers.h2o import streams
 from hopcast_papers.h2o.streams import GB, KB, SOCKET_BUFFER
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ FRAGMENT = 1480
 """Bytes of IP payload in a full packet of 1500 (RFC 894)."""
 
 
-def seeds(network: Network) -> tuple[int, ...]:
+def seeds(network: Network, amount: Amount) -> tuple[int, ...]:
     """A cable without losses draws no random numbers: all runs are equal. Collisions do."""
-    return (1, 2) if network in SHARED else (1,)
+    return streams.seeds(amount) if network in SHARED else (1,)
 
 
 def scenario(adu_kb: int, wait_ms: float, amount: Amount, network: Network = "switch") -> Scenario:
@@ -108,7 +109,7 @@ def setup(amount: Amount) -> list[Parameter]:
         Parameter("wired data", f"{shared:g} MB where half duplex, else {whole:g} MB", "not stated"),
         Parameter(
             "wired iterations",
-            f"{len(seeds('hub'))} seeds where half duplex, else {len(seeds('switch'))}",
+            f"{len(seeds('hub', amount))} seeds where half duplex, else {len(seeds('switch', amount))}",
             "a cable for each direction draws nothing",
         ),
     ]
