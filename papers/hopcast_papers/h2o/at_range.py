@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import statistics
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -118,29 +119,28 @@ def _beacons(ground: str) -> str:
 
 def _rates(document: Document) -> list[float]:
     """Mb/s of each visit, in order."""
-    flows = {flow["name"]: flow["goodput_bps"] for flow in document["flows"]}
-    return [(flows[_visit(hour)] or 0.0) / 1e6 for hour in range(VISITS)]
+    return [float(flow["goodput_bps"] or 0.0) / 1e6 for flow in document["flows"]]
 
 
 def _share(holds: Callable[[float], bool], document: Document) -> float:
     """Visits of a certain bandwidth, per cent."""
-    return 100.0 * sum(map(holds, _rates(document))) / VISITS
+    return 100.0 * statistics.fmean(map(holds, _rates(document)))
 
 
 def _unheard(document: Document) -> float:
     """Visits in which no beacon arrived, per cent."""
-    silent = [flow for flow in document["flows"] if not flow["received_packets"]]
-    return 100.0 * len(silent) / VISITS
+    return 100.0 * statistics.fmean(flow["received_packets"] == 0 for flow in document["flows"])
 
 
 def _differing(document: Document) -> float:
     """Visits whose bandwidth differs by more than noise from that of the visit before, per cent."""
     pairs = list(itertools.pairwise(_rates(document)))
-    return 100.0 * sum(abs(a - b) > NOISE * max(a, b) for a, b in pairs) / len(pairs)
+    return 100.0 * statistics.fmean(abs(a - b) > NOISE * max(a, b) for a, b in pairs) if pairs else math.nan
 
 
 def _deviation(document: Document) -> float:
-    return statistics.stdev(_rates(document))
+    rates = _rates(document)
+    return statistics.stdev(rates) if len(rates) > 1 else math.nan
 
 
 def _rows(measured: Measured) -> list[Row]:
