@@ -232,6 +232,7 @@ class Link(TypedDict, total=False):
     back: Back
     between: Sequence[str]
     delay: Quantity | Sequence[tuple[Quantity, Quantity]]
+    duplex: Literal["full", "half"]
     loss: float | Sequence[tuple[Quantity, float]]
     queue: LinkQueue
     rate: Quantity | Sequence[tuple[Quantity, Quantity]]
@@ -324,7 +325,9 @@ class Mobility(TypedDict, total=False):
 
 
 class Placement(TypedDict, total=False):
-    """Positions of the nodes, at the start if they move. Required, except for role `wired` and mobility `trace`."""
+    """Positions of the nodes, at the start if they move. Required, except for roles `wired` and `hub` and mobility
+    `trace`.
+    """
 
     shape: Literal["line", "grid", "circle", "points", "uniform"]
     spacing: Quantity
@@ -424,13 +427,14 @@ class Nodes(TypedDict, total=False):
     arp: Arp
     card: Card
     count: int
+    hold_threshold: Quantity
     mobility: Mobility
     name: str
     placement: Placement
     radios: Sequence[NodeRadio]
     real: bool
     relay: Literal["os", "application"]
-    role: Literal["ad-hoc", "access-point", "station", "wired"]
+    role: Literal["ad-hoc", "access-point", "station", "wired", "hub"]
     route_queue: int
     routing: Routing
     socket_buffer: Quantity

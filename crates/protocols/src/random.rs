@@ -69,6 +69,8 @@ pub enum Purpose {
     CloudRequest = 33,
     /// Which devices of a streaming cloud store copies; one stream a run.
     CloudPlacement = 34,
+    /// Backoff slots on a half-duplex wire; for: link, direction.
+    WireBackoff = 35,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

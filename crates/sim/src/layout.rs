@@ -3,6 +3,7 @@
 //! A node's interfaces are its radios, in the order of the scenario, then its ends of wires, in the order of the links.
 
 use hopcast_protocols::random::{Purpose, Stream, hash};
+use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::{Bandwidth, Payload, StationId};
 use hopcast_radio::phy::{Capability, ChannelWidth, ModulationClasses, Standard, WideChannel, distinct};
 use hopcast_radio::propagation::Position;
@@ -14,7 +15,7 @@ use crate::host::card::Cards;
 use crate::id::NodeId;
 use crate::mobility::{Mobility, Motion, Rest, place};
 use crate::scenario::model::{Group, NodeRadio, Radio, Role, Scenario};
-use crate::wired::{self, Wire};
+use crate::wired::{self, Member, SharedMedia, Wire};
 
 /// A radio on the medium, and its node.
 #[derive(Clone, Copy, Debug)]
@@ -104,14 +105,44 @@ fn perturbed(config: &wired::Config, perturbation: u64) -> wired::Config {
     wired::Config { discipline: config.discipline.perturbed(perturbation), ..config }
 }
 
-/// The wires of all links, two for each, for a run with `seed`.
-pub(crate) fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
+/// The wires of all links, two for each, and the media that some of them share, for a run with `seed`.
+pub(crate) fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> (Vec<Wire<P>>, SharedMedia) {
+    let shared = shared_media(scenario, seed);
     let wire = |link: usize, direction: u64| {
         let random = Stream::new(seed, Purpose::LinkLoss, link as u64, direction);
         let config = &scenario.links[link].configs[direction as usize];
-        Wire::new(perturbed(config, hash(seed, Purpose::WireQueue, link as u64, direction)), random)
+        let wire = Wire::new(perturbed(config, hash(seed, Purpose::WireQueue, link as u64, direction)), random);
+        if shared.is_shared(2 * link + direction as usize) { wire.onto_medium() } else { wire }
     };
-    (0..scenario.links.len()).flat_map(|link| [wire(link, 0), wire(link, 1)]).collect()
+    let wires = (0..scenario.links.len()).flat_map(|link| [wire(link, 0), wire(link, 1)]).collect();
+    (wires, shared)
+}
+
+/// The media of half-duplex links: one for each link between two hosts, and one for all links of a hub, onto which the hosts' ends lead.
+/// A hub repeats what it hears at once, so that the wires from it take no time of the medium.
+fn shared_media(scenario: &Scenario, seed: u64) -> SharedMedia {
+    let is_hub: Vec<bool> = groups(scenario).map(|group| group.is_hub).collect();
+    let mut of_hubs: Vec<(NodeId, f64, Vec<Member>)> = Vec::new();
+    let mut shared = SharedMedia::default();
+    for (link, index) in scenario.links.iter().zip(0_u32..) {
+        let Some(half) = link.half_duplex else { continue };
+        let member = |direction: u32, delay| {
+            let random = Stream::new(seed, Purpose::WireBackoff, index.into(), direction.into());
+            Member { wire: 2 * index + direction, delay, random }
+        };
+        match link.between.iter().position(|end| is_hub[end.0 as usize]) {
+            None => shared.add(half.rate, vec![member(0, half.delay), member(1, Duration::ZERO)]),
+            Some(end) => {
+                let (hub, member) = (link.between[end], member(1 - end as u32, half.delay));
+                match of_hubs.iter_mut().find(|(other, ..)| *other == hub) {
+                    Some((.., members)) => members.push(member),
+                    None => of_hubs.push((hub, half.rate, vec![member])),
+                }
+            }
+        }
+    }
+    of_hubs.into_iter().for_each(|(_, rate, members)| shared.add(rate, members));
+    shared
 }
 
 /// The accesses of all nodes in a run with `seed`, by node; none at all if no node has one.

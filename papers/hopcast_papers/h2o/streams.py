@@ -15,6 +15,7 @@ from hopcast.lab.rows import Row, Sample, typical, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.theory import jain
+from hopcast_papers.h2o.hosts import COPY_US, HELD, HOST_TIME, held, held_parameter, host_parameter, with_host_time
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
@@ -115,6 +116,16 @@ def seeds(amount: Amount) -> tuple[int, ...]:
     return amount.pick(quick=(1, 2, 3, 4), full=(1, 2, 3))
 
 
+def beside(amount: Amount) -> tuple[int, ...]:
+    """Seeds of a setting that stands next to others."""
+    return seeds(amount)[:2]
+
+
+def paper_note(number: float, unit: str) -> str:
+    """Text of a row whose paper's number counts elsewhere."""
+    return f"The paper has {number:g} {unit}, which counts where hosts take no time"
+
+
 def setup(amount: Amount) -> list[Parameter]:
     """Parameters that all experiments of the paper share."""
     size = total(amount)
@@ -151,7 +162,15 @@ def _h2_cases(amount: Amount) -> Mapping[str, Case]:
     for adu in CUT_KB:
         cut = scenario(2, [(0, 1)], "tcp", adu, amount, segment=segment_of(adu))
         cases[_case("tcp", adu, CUT)] = Case(cut, seeds(amount))
+    for protocol in PROTOCOLS:
+        for adu in ADU_KB:
+            timed = with_host_time(scenario(2, [(0, 1)], protocol, adu, amount))
+            cases[_case(protocol, adu, HOST_TIME)] = Case(timed, beside(amount))
     return cases
+
+
+def _h2_setup(amount: Amount) -> list[Parameter]:
+    return [*setup(amount), host_parameter()]
 
 
 CUT_KB = (1, 2, 4, 16)
@@ -174,6 +193,8 @@ def _h2_rows(measured: Measured) -> list[Row]:
     for case, sample in bandwidth.items():
         paper = UDP_1KB_MBPS if case == _case("udp", 1) else None
         note = "Section II, one hop at 5 to 100 ft indoors" if paper else ""
+        if case == _case("udp", 1, HOST_TIME):
+            note = "The host time is calibrated on the paper's 22 Mb/s, which does not count here"
         rows.append(value("H2", case, "bandwidth", "Mb/s", sample, paper=paper, note=note))
     for adu in ADU_KB:
         loss = _loss(measured, _case("udp", adu))
@@ -208,12 +229,18 @@ def _h2_notes(table: Table) -> list[str]:
         _number(table, case, "bandwidth") for case in (_case("tcp", 4), _case("tcp", 4, f"window {XP_WINDOW}"))
     )
     cut = {adu: _number(table, _case("tcp", adu, CUT), "bandwidth") for adu in CUT_KB}
+    timed = {
+        protocol: [_number(table, _case(protocol, adu, HOST_TIME), "bandwidth") for adu in ADU_KB]
+        for protocol in PROTOCOLS
+    }
     between = min(plain, rts) < UDP_1KB_MBPS < max(plain, rts)
     spread = [_number(table, _case("tcp", adu), "bandwidth") for adu in ADU_KB]
     return [
         f"UDP in units of 1 KB carries {plain:.1f} Mb/s without RTS/CTS and {rts:.1f} Mb/s with it; the paper has about 22. "
         + (
-            "Its cards can't have used RTS/CTS, and their hosts added time of their own, which is not modelled."
+            f"Its cards can't have used RTS/CTS, and its hosts took time. With a copy of {COPY_US:g} µs for 1500 B, which these 22 Mb/s determine, UDP "
+            f"carries {timed['udp'][0]:.1f}, {timed['udp'][1]:.1f} and {timed['udp'][2]:.1f} Mb/s in units of 1, 2 and 4 KB and TCP {timed['tcp'][0]:.1f}, "
+            f"{timed['tcp'][1]:.1f} and {timed['tcp'][2]:.1f}."
             if between
             else "It does not lie between the two, so more than RTS/CTS is different."
         ),
@@ -310,7 +337,14 @@ def _h4_cases(amount: Amount) -> Mapping[str, Case]:
     for adu in HURT_KB:
         cut = scenario(4, THREE_HOPS, "tcp", adu, amount, segment=segment_of(adu))
         cases[_case("tcp", adu, CUT)] = Case(cut, seeds(amount))
+    for protocol in PROTOCOLS:
+        timed = with_host_time(scenario(4, THREE_HOPS, protocol, 1, amount))
+        cases[_case(protocol, 1, HOST_TIME)] = Case(timed, beside(amount))
     return cases
+
+
+def _h4_setup(amount: Amount) -> list[Parameter]:
+    return [*setup(amount), host_parameter()]
 
 
 def _h4_rows(measured: Measured) -> list[Row]:
@@ -323,6 +357,8 @@ def _h4_rows(measured: Measured) -> list[Row]:
         mean_of[case] = each
         udp_1kb = case == _case("udp", 1)
         note = "Mean of the three streams" + ("; the paper's number is its Table II, 100 MB" if udp_1kb else "")
+        if case == _case("udp", 1, HOST_TIME):
+            note += ". " + paper_note(THREE_TO_ONE[0], "Mb/s")
         rows.append(value("H4", case, "bandwidth", "Mb/s", each, paper=THREE_TO_ONE[0] if udp_1kb else None, note=note))
         if f"1:1, {case}" in measured.documents:
             ratio = each / _bandwidth(measured, f"1:1, {case}")
@@ -335,7 +371,10 @@ def _h4_rows(measured: Measured) -> list[Row]:
         else:
             rows.append(value("H4", case, "off a fair share", "", off))
         rows.append(value("H4", case, "Jain index", "", Sample.of(lambda *rates: jain(rates), *streams)))
-        if case.startswith("UDP"):
+        if case == _case("udp", 1, HOST_TIME):
+            note = paper_note(THREE_TO_ONE_LOSS, "%")
+            rows.append(value("H4", case, "loss", "%", _loss(measured, case, 3), note=note))
+        elif case.startswith("UDP"):
             rows.append(value("H4", case, "loss", "%", _loss(measured, case, 3), paper=THREE_TO_ONE_LOSS))
     rows += REGISTER.rows("H4.fair", "", "off a fair share", "", unfair)
     both = {f"UDP / TCP, {adu} KB": mean_of[_case("udp", adu)] / mean_of[_case("tcp", adu)] for adu in ADU_KB}
@@ -362,6 +401,8 @@ def _h4_notes(table: Table) -> list[str]:
         "that again.",
         f"Loss is {significant(min(losses))} to {significant(max(losses))} %: what a frame loses to collisions, its further "
         "attempts make good; the paper's 0.2 % are about those of one hop alone: here too the cause is not in the model.",
+        f"With hosts that take their time (H2) each has {_number(table, _case('udp', 1, HOST_TIME), 'bandwidth'):.2f} Mb/s in units of 1 KB, without it "
+        f"{_number(table, _case('udp', 1), 'bandwidth'):.2f} (8.44 in the paper): while one host copies, the others send.",
         "UDP has "
         + ", ".join(f"{_number(table, f'UDP / TCP, {adu} KB', 'bandwidth ratio'):.2f}" for adu in ADU_KB)
         + f" times TCP's bandwidth in units of {', '.join(map(str, ADU_KB))} KB. TCP fills its segments whatever the size of a unit (H2); where each unit is cut by itself, "
@@ -397,7 +438,17 @@ def _h5_cases(amount: Amount) -> Mapping[str, Case]:
         cases[f"1:1, {_case('tcp', adu)}"] = Case(scenario(2, [(0, 1)], "tcp", adu, amount), seeds(amount))
     for protocol in PROTOCOLS:
         cases[_case(protocol, 1, "RTS")] = Case(scenario(4, [(0, 3)], protocol, 1, amount, rts=True), seeds(amount))
+    for adu in ADU_KB:
+        plain = scenario(4, [(0, 3)], "udp", adu, amount)
+        cases[_case("udp", adu, HOST_TIME)] = Case(with_host_time(plain), beside(amount))
+        if adu > 1:
+            cases[_case("udp", adu, HELD)] = Case(held(plain), beside(amount))
+    cases[_case("tcp", 1, HOST_TIME)] = Case(with_host_time(scenario(4, [(0, 3)], "tcp", 1, amount)), beside(amount))
     return cases
+
+
+def _h5_setup(amount: Amount) -> list[Parameter]:
+    return [*setup(amount), host_parameter(), held_parameter()]
 
 
 def _h5_rows(measured: Measured) -> list[Row]:
@@ -408,12 +459,17 @@ def _h5_rows(measured: Measured) -> list[Row]:
         bandwidth = _bandwidth(measured, case)
         udp_1kb = case == _case("udp", 1)
         note = "The paper's number is its Table II, 100 MB" if udp_1kb else ""
+        is_timed = case == _case("udp", 1, HOST_TIME)
+        if is_timed:
+            note = paper_note(ONE_TO_THREE[0], "Mb/s")
         rows.append(
             value("H5", case, "bandwidth", "Mb/s", bandwidth, paper=ONE_TO_THREE[0] if udp_1kb else None, note=note)
         )
         loss = _loss(measured, case)
         if case.startswith("TCP"):
             rows.append(value("H5", case, "loss", "%", loss, note="TCP has none by construction"))
+        elif is_timed:
+            rows.append(value("H5", case, "loss", "%", loss, note=paper_note(ONE_TO_THREE[1], "%")))
         elif udp_1kb:
             rows.append(value("H5", case, "loss", "%", loss, paper=ONE_TO_THREE[1], note="Table II"))
         else:
@@ -456,6 +512,13 @@ def _h5_notes(table: Table) -> list[str]:
             if with_rts == loss
             else "."
         ),
+        f"With hosts that take their time (H2) the loss at 1 KB is {significant(_number(table, _case('udp', 1, HOST_TIME), 'loss'))} %, and the bandwidth "
+        f"{_number(table, _case('udp', 1, HOST_TIME), 'bandwidth'):.2f} instead of {_number(table, _case('udp', 1), 'bandwidth'):.2f} Mb/s (7.73 in the paper): a source that copies each unit "
+        "before it sends it, as the relays do, leaves them more turns. With calls that are held until a unit is sent, as Windows holds those of more than 1 KB, "
+        + ", ".join(significant(_number(table, _case("udp", adu, HELD), "loss"), 2) for adu in ADU_KB[1:])
+        + " % are lost in units of 2, 4, 8 and 16 KB, without that "
+        + ", ".join(significant(_number(table, _case("udp", adu), "loss"), 2) for adu in ADU_KB[1:])
+        + " %.",
         f"UDP over three hops carries {min(ratios):.2f} to {max(ratios):.2f} of a stream of H4, by ADU size.",
     ]
 
@@ -517,7 +580,7 @@ EXPERIMENTS = (
         "One hop: bandwidth against the size of a unit",
         "One laptop streams 1 GB to another over TCP and over UDP, in units of 1 to 16 KB (Fig. 4). Bandwidth rises with "
         "the size and levels off beyond 4 KB; TCP stays below UDP, which loses 0.1 to 0.3 %.",
-        setup,
+        _h2_setup,
         _h2_cases,
         _h2_rows,
         _h2_figures,
@@ -538,7 +601,7 @@ EXPERIMENTS = (
         "Three streams of one hop each, all in range",
         "N1 streams to N2, N2 to N3 and N3 to N4 at the same time (Figs. 6, 7). Each gets about a third of one hop alone; "
         "UDP loses about 0.2 %; the shares are fair.",
-        setup,
+        _h4_setup,
         _h4_cases,
         _h4_rows,
         _h4_figures,
@@ -549,7 +612,7 @@ EXPERIMENTS = (
         "One stream over three hops, all in range",
         "N1 streams to N4 through the applications of N2 and N3 (Figs. 8, 9). Bandwidth is below that of H4, and UDP loses "
         "over 150 times as much, 250 times at 1 KB; TCP loses nothing.",
-        setup,
+        _h5_setup,
         _h5_cases,
         _h5_rows,
         _h5_figures,

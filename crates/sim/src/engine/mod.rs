@@ -35,7 +35,7 @@ use hopcast_wire::ieee80211::management::BlockAckAction;
 
 use crate::stop::Stop;
 use crate::timers::Timers;
-use crate::wired::{self, Wire};
+use crate::wired::{self, SharedMedia, Wire};
 use edges::{Edges, just_after};
 pub use ports::{Attachment, Port, Ports};
 
@@ -297,6 +297,8 @@ pub struct Engine<U: Upper> {
     medium: Medium<U::Packet>,
     stations: Vec<Dcf<U::Packet>>,
     wires: Vec<Wire<U::Packet>>,
+    /// Where wires have no transmitters.
+    shared: SharedMedia,
     ports: Ports,
     /// Stations to which a host has given packets, and that have not acted on it.
     touched: Vec<StationId>,
@@ -317,15 +319,15 @@ impl<U: Upper> Engine<U> {
     /// A run at its start, in which each host of `upper` has one station. Both have the indices of the medium's links.
     pub fn new(medium: Medium<U::Packet>, stations: Vec<Dcf<U::Packet>>, upper: U) -> Self {
         let ports = Ports::one_each(stations.len() as u32);
-        Self::with_ports(medium, stations, Vec::new(), ports, upper)
+        Self::with_ports(medium, stations, (Vec::new(), SharedMedia::default()), ports, upper)
     }
 
     /// A run at its start. Stations have the indices of the medium's links; `ports` assigns each station and wire to an
-    /// interface of a host of `upper`.
+    /// interface of a host of `upper`. With the wires come the media that some of them share.
     pub(crate) fn with_ports(
         mut medium: Medium<U::Packet>,
         stations: Vec<Dcf<U::Packet>>,
-        wires: Vec<Wire<U::Packet>>,
+        (wires, shared): (Vec<Wire<U::Packet>>, SharedMedia),
         ports: Ports,
         upper: U,
     ) -> Self {
@@ -345,6 +347,7 @@ impl<U: Upper> Engine<U> {
             medium,
             stations,
             wires,
+            shared,
             ports,
             touched: Vec::with_capacity(8),
             expecting: Vec::new(),
@@ -476,6 +479,11 @@ impl<U: Upper> Engine<U> {
     /// The wires, by index.
     pub fn wires(&self) -> &[Wire<U::Packet>] {
         &self.wires
+    }
+
+    /// Frames of a wire that collided, each as often as it did; `None`: the wire shares no medium.
+    pub(crate) fn wire_collisions(&self, wire: usize) -> Option<u64> {
+        self.shared.collisions(wire)
     }
 
     /// The interfaces of all hosts.
@@ -683,9 +691,23 @@ impl<U: Upper> Engine<U> {
 
     #[inline(never)]
     fn run_wire<const WATCHED: bool>(&mut self, index: usize, now: Instant) {
-        let [from, to] = self.ports.of_wire(index);
+        let [from, _] = self.ports.of_wire(index);
         self.begin(now, Rank::Wire, index as u64, from.host);
+        if self.shared.leader(index) == Some(index) {
+            self.shared.handle_timeout(index, now);
+            while let Some((wire, is_sent)) = self.shared.poll_output(index) {
+                self.wires[wire].handle_done(is_sent, now);
+                self.settle_wire::<WATCHED>(wire, now);
+            }
+        }
         self.wires[index].handle_timeout(now);
+        self.settle_wire::<WATCHED>(index, now);
+        self.settle_touched::<WATCHED>(now);
+    }
+
+    /// Carries out the outputs of a wire, and those of the hosts at its ends.
+    fn settle_wire<const WATCHED: bool>(&mut self, index: usize, now: Instant) {
+        let [from, to] = self.ports.of_wire(index);
         while let Some(output) = self.wires[index].poll_output() {
             let (host, acts) = match output {
                 wired::Output::Deliver(packet) => {
@@ -716,8 +738,7 @@ impl<U: Upper> Engine<U> {
                 self.settle_host::<WATCHED>(host as usize, None, now);
             }
         }
-        self.host_timers.set(index, self.wires[index].poll_timeout());
-        self.settle_touched::<WATCHED>(now);
+        rearm_wire(index, &mut self.wires, &mut self.shared, &mut self.host_timers, now);
     }
 
     fn tap_wire(&mut self, port: Port, packet: &U::Packet, wire: usize, now: Instant) {
@@ -841,7 +862,7 @@ impl<U: Upper> Engine<U> {
 
     /// Moves packets from a host to its interfaces. The stations among them are `touched`, but for the one that is settled now.
     fn settle_host<const WATCHED: bool>(&mut self, host: usize, settled: Option<StationId>, now: Instant) {
-        let Self { upper, stations, wires, ports, touched, host_timers, watch, stop, .. } = self;
+        let Self { upper, stations, wires, shared, ports, touched, host_timers, watch, stop, .. } = self;
         let mut watch = watch.as_mut().filter(|_| WATCHED);
         while !stop.is_set() {
             let room = |interface, priority| match ports.attachment(host, interface) {
@@ -910,7 +931,7 @@ impl<U: Upper> Engine<U> {
                         let port = Port { host: host as u32, interface };
                         watch.on_queued(port, None, &copy, wires[index].queued(), now);
                     }
-                    host_timers.set(index, wires[index].poll_timeout());
+                    rearm_wire(index, wires, shared, host_timers, now);
                 }
             }
         }
@@ -1006,6 +1027,23 @@ fn turn_busy<P: Payload>(stations: &mut [Dcf<P>], timers: &mut Timers, station: 
     let station = &mut stations[index];
     if station.handle_busy(now) {
         timers.set(index, station.poll_timeout());
+    }
+}
+
+/// A wire's timer may have moved, and with it that of the medium onto which it leads: the first wire there has this one as well.
+#[inline]
+fn rearm_wire<P: Payload>(
+    index: usize,
+    wires: &mut [Wire<P>],
+    shared: &mut SharedMedia,
+    timers: &mut Timers,
+    now: Instant,
+) {
+    timers.set(index, wires[index].poll_timeout());
+    if let Some(leader) = shared.leader(index) {
+        shared.pass_on(index, &mut wires[index], now);
+        let dues = [wires[leader].poll_timeout(), shared.poll_timeout(leader)];
+        timers.set(leader, dues.into_iter().flatten().min());
     }
 }
 

@@ -145,6 +145,9 @@ pub struct HostConfig {
     pub arp: Option<ArpConfig>,
     /// Send buffer and receive buffer of each UDP socket, in bytes of payload.
     pub socket_buffer: u32,
+    /// A blocking write of a longer UDP datagram, in bytes of payload, returns when the interface is done with the datagram; `None`: all
+    /// return when the send buffer has it.
+    pub hold_threshold: Option<u32>,
     /// Seed of the run, for the host's own draws.
     pub seed: u64,
 }

@@ -41,7 +41,7 @@ pub enum DropCause {
     /// The error model lost a packet that the MAC delivered. Or, from a real host: a segment that is malformed or has a
     /// wrong checksum, or a fragment beyond the end of the longest datagram.
     Corrupted,
-    /// A wire lost it.
+    /// A wire lost it; or, on a half-duplex wire, its frame had collided sixteen times.
     LinkLoss,
     /// The card had no free buffer when it arrived from the air.
     ReceiveBuffersFull,

@@ -112,6 +112,10 @@ pub struct NodeRecord {
     /// Packets that the queues of this node's interfaces marked instead of dropping them (ECN).
     #[schemars(extend("x-unit" = "packets", "x-counted" = "at the node whose queue marks"))]
     pub marked: u64,
+    /// Frames on half-duplex wires that collided, each as often as it did; missing for nodes without such wires.
+    #[schemars(extend("x-unit" = "frames", "x-counted" = "at the sender"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire_collisions: Option<u64>,
     /// The counters of each radio, in the order of the scenario; missing for nodes with one radio.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub radios: Vec<RadioRecord>,
@@ -346,6 +350,7 @@ pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRec
             duplicates: sum(|mac| mac.duplicates),
             errors: sum(|mac| mac.errors),
             marked: simulation.marked(NodeId(node)),
+            wire_collisions: simulation.wire_collisions(NodeId(node)),
             radios: if radios().count() > 1 { radios().map(RadioRecord::new).collect() } else { Vec::new() },
         }
     };

@@ -93,6 +93,7 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     counts("duplicates", |n| n.duplicates);
     counts("errors", |n| n.errors);
     counts("marked", |n| n.marked);
+    table.optional_counts("wire_collisions", nodes.iter().map(|node| node.wire_collisions));
     for cause in DropCause::ALL {
         table.counts(&format!("drop_{}", cause.name()), nodes.iter().map(|node| node.drops.of(cause)));
     }

@@ -295,6 +295,16 @@ impl Simulation {
         stations + self.wires_of(node).map(Wire::marked).sum::<u64>() + access
     }
 
+    /// Frames of a node on half-duplex wires that collided, each as often as it did; `None`: it has no such wires.
+    pub fn wire_collisions(&self, node: NodeId) -> Option<u64> {
+        let counts =
+            self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
+                Attachment::Wire(wire) => self.engine.wire_collisions(wire as usize),
+                Attachment::Station(_) => None,
+            });
+        counts.reduce(|sum, count| sum + count)
+    }
+
     /// Packets that have left on wires and were not lost.
     pub fn sent_on_wires(&self) -> u64 {
         self.engine.wires().iter().map(|wire| wire.counters().sent).sum()

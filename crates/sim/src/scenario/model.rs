@@ -396,6 +396,8 @@ pub struct Group {
     pub node_names: Vec<String>,
     /// Kind of the nodes.
     pub role: Role,
+    /// Whether the nodes, of role wired, are hubs.
+    pub is_hub: bool,
     /// Their radios: at least one, or none at wired nodes.
     pub radios: Vec<NodeRadio>,
     /// What everything passes that a node sends, and what it receives; `None`: nothing.
@@ -416,6 +418,8 @@ pub struct Group {
     pub relay: Relay,
     /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`, in bytes.
     pub socket_buffer: u32,
+    /// A blocking write of a longer UDP datagram, in bytes of payload, returns when the interface is done with the datagram.
+    pub hold_threshold: Option<u32>,
     /// Whether real hosts take these nodes' places in an emulation.
     pub is_real: bool,
 }
@@ -507,6 +511,17 @@ pub struct WiredLink {
     pub configs: [crate::wired::Config; 2],
     /// Largest IP datagram, in bytes; `None` under profile `ns-2`, which never fragments.
     pub mtu: Option<u32>,
+    /// The medium that both ends share, or all ends of the links of a hub; `None`: each direction has its own.
+    pub half_duplex: Option<HalfDuplex>,
+}
+
+/// The cable of a half-duplex link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HalfDuplex {
+    /// Bits per second, framing included.
+    pub rate: f64,
+    /// Time from end to end.
+    pub delay: Duration,
 }
 
 /// What forwards packets that are for other nodes.

@@ -198,6 +198,7 @@ pub(crate) fn machines(
                 hardware: neighbours.hardware(node).collect(),
                 arp: group.arp,
                 socket_buffer: group.socket_buffer,
+                hold_threshold: group.hold_threshold,
                 seed,
             };
             let mut host = match &group.routing {

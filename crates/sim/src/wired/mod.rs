@@ -1,4 +1,4 @@
-//! Wires: full-duplex links between two hosts, as two [`Wire`]s, one for each direction.
+//! Wires: links between two hosts, as two [`Wire`]s, one for each direction.
 //!
 //! A wire is a queue under a discipline, a transmitter that serialises one packet at a time at the rate of the link, and a medium
 //! that carries any number of packets for the delay of the link. The time of a packet on the wire is its bytes, IP header
@@ -8,10 +8,15 @@
 //! Rate, delay and loss may change in time, and a trace of delivery opportunities may stand in for the rate. A change costs no event:
 //! when the last bit of a packet leaves is known when its first one does.
 //!
+//! Wires of half-duplex Ethernet have no transmitters: they hand each packet to the medium that they share ([`SharedMedium`]), which says
+//! when it has left.
+//!
 //! It is a machine without a clock: one change, then its outputs, then its timer.
 
+mod media;
 mod opportunities;
 mod rate;
+mod shared;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -23,9 +28,11 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::Payload;
 use hopcast_radio::queue::{Discipline, PacketQueue, Reason};
 
+pub(crate) use media::{Member, SharedMedia};
 pub(crate) use opportunities::Opportunities;
 use opportunities::Progress;
 pub(crate) use rate::SteppedRate;
+pub(crate) use shared::{SLOT_BITS, SharedMedium};
 pub(crate) use steps::Steps;
 
 /// Parameters of a wire.
@@ -122,6 +129,17 @@ pub struct Wire<P> {
     in_flight: VecDeque<(P, Instant)>,
     outputs: VecDeque<Output<P>>,
     counters: Counters,
+    /// Where a shared medium sends its packets.
+    shared: Option<Share>,
+}
+
+/// A wire's part of a shared medium.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    /// Bytes of the packet that the medium has not been told of yet.
+    frame: Option<u32>,
+    /// Whether the medium has given up the packet that it had.
+    is_given_up: bool,
 }
 
 impl<P: Payload> Wire<P> {
@@ -138,7 +156,27 @@ impl<P: Payload> Wire<P> {
             outputs: VecDeque::with_capacity(4),
             counters: Counters::default(),
             config,
+            shared: None,
         }
+    }
+
+    /// The same wire without a transmitter: a shared medium sends its packets ([`Self::poll_frame`], [`Self::handle_done`]).
+    pub(crate) fn onto_medium(self) -> Self {
+        Self { shared: Some(Share::default()), ..self }
+    }
+
+    /// The bytes of the packet that waits for the shared medium now.
+    pub(crate) fn poll_frame(&mut self) -> Option<u32> {
+        self.shared.as_mut()?.frame.take()
+    }
+
+    /// The shared medium has sent the packet, or has given it up. The outputs of `now` are ready.
+    pub(crate) fn handle_done(&mut self, is_sent: bool, now: Instant) {
+        if let (Some(share), Some((_, end))) = (&mut self.shared, &mut self.sending) {
+            share.is_given_up = !is_sent;
+            *end = now;
+        }
+        self.handle_timeout(now);
     }
 
     /// Takes a packet, and hands `dropped` what has no place: the packet itself, or those that the discipline drops for it.
@@ -164,7 +202,8 @@ impl<P: Payload> Wire<P> {
         }
         let Some((packet, end)) = self.sending.take_if(|(_, end)| *end <= now) else { return };
         let loss = self.config.loss.at(end);
-        if loss > 0.0 && self.random.unit() < loss {
+        let is_given_up = self.shared.is_some_and(|share| share.is_given_up);
+        if is_given_up || loss > 0.0 && self.random.unit() < loss {
             self.outputs.push_back(Output::Lost(packet));
         } else {
             self.counters.sent += 1;
@@ -236,6 +275,11 @@ impl<P: Payload> Wire<P> {
     /// Begins to send a packet, which has come now or waited. At a rate it takes its bytes over that. Its end is rounded to a
     /// nanosecond, and the next packet begins at the true one, so that packets in a row take their bytes over the rate together.
     fn send(&mut self, packet: P, now: Instant, has_just_come: bool) {
+        if let Some(share) = &mut self.shared {
+            *share = Share { frame: Some(packet.octets()), is_given_up: false };
+            self.sending = Some((packet, Instant::MAX));
+            return;
+        }
         let end = match &self.config.capacity {
             Capacity::Rate(rate) => {
                 let rest = if self.ended.0 == now { self.ended.1 } else { 0.0 };

@@ -44,7 +44,7 @@ impl Relay {
 
     /// Sends the datagram in hand, or the next one.
     pub(super) fn handle_turn(&mut self, stack: &mut Stack, cx: &mut Context<'_>) -> bool {
-        if stack.is_paused(self.output, cx.now) {
+        if stack.is_paused(self.output, cx.now) || stack.is_held(self.output) {
             return false;
         }
         if self.holder.is_receiving() {

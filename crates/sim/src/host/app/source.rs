@@ -33,6 +33,8 @@ pub(in crate::host) struct Source {
     quantum: u32,
     /// Bytes of a blocking write that the stream has not accepted yet.
     left: u32,
+    /// Where the latest write has yet to return: whether it was the application's, and not a repair packet.
+    unreturned: Option<bool>,
     /// Whether the application has ended, or was stopped.
     has_ended: bool,
     /// Whether nothing is left to write, what FEC has to say included.
@@ -54,6 +56,7 @@ impl Source {
             protection,
             quantum,
             left: 0,
+            unreturned: None,
             has_ended: false,
             is_done: false,
         }
@@ -120,6 +123,15 @@ impl Source {
     /// Writes the datagram that is due, or the repair packet that waits to leave.
     fn write_datagram(&mut self, stack: &mut Stack, cx: &mut Context<'_>) -> Attempt {
         let now = cx.now;
+        if stack.is_held(self.socket) {
+            return Attempt::Blocked;
+        }
+        if let Some(is_data) = self.unreturned.take() {
+            self.handle_returned(is_data, now);
+            if self.application.poll_timeout().is_none() {
+                cx.flows[self.owner.flow].handle_source_finished();
+            }
+        }
         self.note_end(now);
         let repair = self.protection.as_mut().and_then(|protection| {
             protection.advance(self.has_ended, now);
@@ -138,12 +150,18 @@ impl Source {
         };
         if !self.is_blocking {
             let unit = self.next_unit(octets, cx);
+            self.handle_returned(repair.is_none(), now);
             stack.send_or_lose(self.socket, unit, cx);
             return Attempt::Wrote;
         }
         let Some(permit) = stack.admit(self.socket, octets + overhead, now) else { return Attempt::Blocked };
         let unit = self.next_unit(octets, cx);
         let sent = stack.send_admitted(permit, unit, cx);
+        if stack.is_held(self.socket) {
+            self.unreturned = Some(repair.is_none());
+            return Attempt::Wrote;
+        }
+        self.handle_returned(repair.is_none(), now);
         let is_exhausted = self.application.poll_timeout().is_none();
         if is_exhausted {
             cx.flows[self.owner.flow].handle_source_finished();
@@ -160,13 +178,19 @@ impl Source {
         Attempt::Wrote
     }
 
+    /// A write has returned: the application's, or that of a repair packet.
+    fn handle_returned(&mut self, is_data: bool, now: Instant) {
+        if is_data {
+            self.application.handle_written(now);
+        }
+    }
+
     /// The datagram of `octets` that the application writes; or, where one waits, the repair packet.
     fn next_unit(&mut self, octets: u32, cx: &mut Context<'_>) -> Unit {
         let flow = self.owner.flow;
         let repair = self.protection.as_mut().and_then(|protection| protection.take_repair(flow, cx));
         repair.unwrap_or_else(|| {
             let expires = self.application.expires();
-            self.application.handle_written(cx.now);
             let seq = cx.flows[flow].handle_datagram_sent(octets);
             cx.flows[flow].note_sent(seq, octets, cx.now);
             let unit = Unit { seq, created: cx.now, expires, octets, coded: None };

@@ -5,7 +5,7 @@ use super::unread::Unread;
 use super::{Connect, Owner, Sent, SocketEvent, SocketId, Unit, count_refused};
 use crate::host::ip::Plan;
 use crate::host::packet::{Body, Packet, Tag, UDP_HEADER};
-use crate::host::{Context, Stack, count_host_drop};
+use crate::host::{Context, HostConfig, Stack, count_host_drop};
 use crate::id::FlowId;
 use crate::metrics::DropCause;
 use hopcast_protocols::time::Instant;
@@ -24,6 +24,10 @@ pub(in crate::host) struct UdpSocket {
     capacity: u32,
     unsent_octets: u32,
     unsent: VecDeque<Unsent>,
+    /// A blocking write of a longer datagram returns when the interface is done with it.
+    hold_threshold: Option<u32>,
+    /// The datagram whose write has yet to return.
+    held: Option<u16>,
     unread: Unread,
 }
 
@@ -36,12 +40,14 @@ struct Unsent {
 }
 
 impl UdpSocket {
-    fn new(owner: Owner, number: u32, connect: Option<Connect>, capacity: u32) -> Self {
+    fn new(owner: Owner, number: u32, connect: Option<Connect>, config: &HostConfig) -> Self {
         Self {
             owner,
             number,
             writer: Writer::new(connect),
-            capacity,
+            capacity: config.socket_buffer,
+            hold_threshold: config.hold_threshold,
+            held: None,
             unsent_octets: 0,
             unsent: VecDeque::with_capacity(8),
             unread: Unread::new(),
@@ -68,7 +74,13 @@ impl UdpSocket {
         }
         self.unsent_octets -= datagram.octets;
         self.unsent.remove(index);
+        self.held = self.held.filter(|&held| held != id);
         true
+    }
+
+    /// Whether a blocking write of this size returns only when the interface is done with the datagram.
+    fn holds(&self, octets: u32) -> bool {
+        self.writer.is_blocking && self.hold_threshold.is_some_and(|threshold| octets > threshold)
     }
 
     /// Whose datagrams it carries.
@@ -89,6 +101,9 @@ impl UdpSocket {
     fn charge(&mut self, id: u16, octets: u32, packets: u32) {
         self.unsent_octets += octets;
         self.unsent.push_back(Unsent { id, octets, packets });
+        if self.holds(octets) {
+            self.held = Some(id);
+        }
     }
 
     /// Puts a datagram into the receive buffer; false if it has no room.
@@ -106,8 +121,13 @@ impl Stack {
     pub(super) fn add_udp(&mut self, owner: Owner, port: u16, connect: Option<Connect>) -> SocketId {
         let socket = SocketId::Udp(self.udp.len() as u32);
         let number = self.add_socket(socket, port);
-        self.udp.push(UdpSocket::new(owner, number, connect, self.config.socket_buffer));
+        self.udp.push(UdpSocket::new(owner, number, connect, &self.config));
         socket
+    }
+
+    /// Whether the latest blocking write to a socket returns when the interface is done with its datagram, and it is not.
+    pub(in crate::host) fn is_held(&self, socket: SocketId) -> bool {
+        matches!(socket, SocketId::Udp(place) if self.udp[place as usize].held.is_some())
     }
 
     /// How a datagram of `octets` is to leave, if the send buffer has room for it now, and, as the socket has its turn, the queue of

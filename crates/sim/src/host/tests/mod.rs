@@ -3,6 +3,7 @@
 mod conservation;
 mod conversation;
 mod fec;
+mod held;
 mod net;
 mod set_up;
 mod streams;
@@ -52,9 +53,14 @@ struct Bench {
 
 impl Bench {
     fn new(count: u32, socket_buffer: u32) -> Self {
+        Self::holding(count, socket_buffer, None)
+    }
+
+    /// Blocking writes of datagrams longer than a threshold wait for the interface.
+    fn holding(count: u32, socket_buffer: u32, hold_threshold: Option<u32>) -> Self {
         let interfaces = vec![Interface { mtu: Some(1500), queue_packets: 50 }];
-        let config =
-            HostConfig { interfaces, radios: Vec::new(), hardware: Vec::new(), arp: None, socket_buffer, seed: 1 };
+        let (radios, hardware) = (Vec::new(), Vec::new());
+        let config = HostConfig { interfaces, radios, hardware, arp: None, socket_buffer, hold_threshold, seed: 1 };
         Self {
             hosts: (0..count).map(|node| Host::new(NodeId(node), config.clone(), line(node, count))).collect(),
             counters: vec![Counters::default(); count as usize],

@@ -34,8 +34,13 @@ impl<'a> Directory<'a> {
 
     /// The group of a node.
     pub(super) fn group(&self, node: NodeId) -> &'a model::Group {
-        let mut nodes = self.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group));
-        nodes.nth(node.0 as usize).expect("a node was found in a group")
+        let mut before = node.0 as usize;
+        let group = self.groups.iter().find(|group| {
+            let is_here = before < group.node_names.len();
+            before = before.saturating_sub(group.node_names.len());
+            is_here
+        });
+        group.expect("a node was found in a group")
     }
 
     /// The problem, and what would be right.

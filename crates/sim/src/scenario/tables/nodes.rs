@@ -10,7 +10,6 @@ use super::super::declare::{computed, is, nothing};
 use super::super::model;
 use super::super::quantity::Size;
 use super::super::read::Later;
-use super::Resolver;
 use super::access::Access;
 use super::arp::Arp;
 use super::card::Card;
@@ -18,6 +17,7 @@ use super::mobility;
 use super::placement::Placement;
 use super::radio::NodeRadio;
 use super::routing::Routing;
+use super::{Resolver, bytes};
 
 /// A node, or with `count` a group of them.
 #[derive(Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ pub(super) struct Nodes {
     #[schemars(extend("x-default" = is("ad-hoc", "a node without infrastructure")))]
     role: Role,
     /// Radios of each node, where they differ from `radio`.
-    #[schemars(extend("minItems" = 1, "maxItems" = 16, "x-default" = computed("one radio with the values of `radio`; none for role `wired`")))]
+    #[schemars(extend("minItems" = 1, "maxItems" = 16, "x-default" = computed("one radio with the values of `radio`; none for roles `wired` and `hub`")))]
     pub(super) radios: Option<Vec<NodeRadio>>,
     /// Capacity, delay and loss of everything that each node sends and receives.
     #[schemars(extend("x-default" = nothing("none", "only interfaces limit it")))]
@@ -41,7 +41,7 @@ pub(super) struct Nodes {
     /// Network card of each radio, to and from which the processor copies packets.
     #[schemars(extend("x-default" = nothing("none", "copying takes no time")))]
     card: Option<Card>,
-    /// Positions of the nodes, at the start if they move. Required, except for role `wired` and mobility `trace`.
+    /// Positions of the nodes, at the start if they move. Required, except for roles `wired` and `hub` and mobility `trace`.
     placement: Option<Placement>,
     /// Movement of the nodes.
     #[schemars(extend("x-default" = is("static", "nodes keep their positions")))]
@@ -63,6 +63,10 @@ pub(super) struct Nodes {
     /// `window`; TFRC and ADTFRC hold this amount for applications that do not block.
     #[schemars(extend("minimum" = 1, "maximum" = 1_073_741_824, "x-default" = is("212992 B", "net.core.wmem_default of Linux")))]
     socket_buffer: Size,
+    /// Longest UDP datagram of which a blocking write returns as soon as the send buffer has it. The write of a longer one returns when
+    /// the interface is done with it, as on Windows (AFD's `FastSendDatagramThreshold`, 1024 B).
+    #[schemars(extend("minimum" = 0, "maximum" = 65_507, "x-default" = nothing("none", "each write returns when the send buffer has the datagram, as on Linux")))]
+    hold_threshold: Option<Size>,
     /// Whether real hosts take these nodes' places in an emulation, each in a separate network namespace. The simulator
     /// treats them like all other nodes.
     #[schemars(extend("x-default" = is(false, "simulated")))]
@@ -70,7 +74,7 @@ pub(super) struct Nodes {
 }
 
 /// Kind of a node.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Role {
     /// A wireless node without infrastructure.
@@ -81,6 +85,20 @@ enum Role {
     Station,
     /// A node without radio.
     Wired,
+    /// A repeater, whose links are half-duplex Ethernet and one medium together: no node, but what joins others.
+    Hub,
+}
+
+impl From<Role> for model::Role {
+    /// A hub is wired.
+    fn from(role: Role) -> Self {
+        match role {
+            Role::AdHoc => Self::AdHoc,
+            Role::AccessPoint => Self::AccessPoint,
+            Role::Station => Self::Station,
+            Role::Wired | Role::Hub => Self::Wired,
+        }
+    }
 }
 
 /// What forwards packets that are for other nodes.
@@ -93,7 +111,6 @@ enum Relay {
     Application,
 }
 
-alike!(Role, model::Role: AdHoc, AccessPoint, Station, Wired);
 alike!(Relay, model::Relay: Os, Application);
 
 /// Largest number of nodes of a scenario.
@@ -126,6 +143,10 @@ impl Resolver<'_> {
         self.ledger.note_given(&at("count"));
         let node_names = self.node_names(index, &group, taken);
         let role = model::Role::from(group.role);
+        let is_hub = group.role == Role::Hub;
+        if is_hub {
+            self.check_hub(index, &group);
+        }
         let radios = self.radios(index, &group, role, radio, taken);
         let access = self.access(index, group.access.take());
         let card = self.card(index, group.card.take(), role, radio.mac.queue_packets);
@@ -150,6 +171,7 @@ impl Resolver<'_> {
             arp: self.arp(index, group.arp, role),
             name: group.name,
             role,
+            is_hub,
             radios,
             access,
             card,
@@ -161,7 +183,16 @@ impl Resolver<'_> {
             relay: group.relay.into(),
             // The schema keeps it below 1 GiB.
             socket_buffer: group.socket_buffer.0 as u32,
+            hold_threshold: group.hold_threshold.map(bytes),
             is_real: group.real,
+        }
+    }
+
+    /// A hub has nothing but links.
+    fn check_hub(&mut self, index: &str, group: &Nodes) {
+        let keys = [("access", group.access.is_some()), ("real", group.real)];
+        for (key, _) in keys.iter().filter(|(_, is_given)| *is_given) {
+            self.report(&["nodes", index, key], "is not possible for a hub, which only repeats", "role = \"wired\"");
         }
     }
 
@@ -198,7 +229,7 @@ impl Resolver<'_> {
         let path = ["nodes", index, "radios"];
         match &group.radios {
             None if role == model::Role::Wired => {
-                self.ledger.note(&path, "none", "role wired");
+                self.ledger.note(&path, "none", if group.role == Role::Hub { "role hub" } else { "role wired" });
                 Vec::new()
             }
             None => {

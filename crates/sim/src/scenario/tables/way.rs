@@ -95,6 +95,13 @@ pub(super) struct Direction {
     trace: Option<Trace>,
 }
 
+impl Direction {
+    /// Whether more than queue and losses differ.
+    pub(super) fn has_capacity_or_delay(&self) -> bool {
+        self.rate.is_some() || self.delay.is_some() || self.trace.is_some()
+    }
+}
+
 /// The keys of one direction.
 pub(super) struct Way {
     pub(super) rate: Option<Rates>,

@@ -26,6 +26,9 @@ use fec::Fec;
 use player::Player;
 use transport::Transport;
 
+/// What is wrong with a flow at a hub.
+const IS_HUB: &str = "is a hub, which only repeats what others send";
+
 /// A stream of data.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -227,6 +230,7 @@ impl Resolver<'_> {
                     self.report(&at, "is an end of the flow", "nodes between its ends");
                 }
                 Some(node) if via.contains(&node) => self.report(&at, "is listed twice", "each node once"),
+                Some(node) if nodes.group(node).is_hub => self.report(&at, IS_HUB, "a node that is not a hub"),
                 Some(node) => via.push(node),
                 None => {
                     let (problem, expected) = nodes.why_unknown(name);
@@ -239,9 +243,16 @@ impl Resolver<'_> {
 
     fn end(&mut self, index: &str, key: &str, name: &str, nodes: &Directory<'_>) -> Option<NodeId> {
         let found = nodes.find(name);
-        if found.is_none() {
-            let (problem, expected) = nodes.why_unknown(name);
-            self.report(&["flows", index, key], problem, expected);
+        match found {
+            Some(node) if nodes.group(node).is_hub => {
+                self.report(&["flows", index, key], IS_HUB, "a node that is not a hub");
+                return None;
+            }
+            Some(_) => {}
+            None => {
+                let (problem, expected) = nodes.why_unknown(name);
+                self.report(&["flows", index, key], problem, expected);
+            }
         }
         found
     }
