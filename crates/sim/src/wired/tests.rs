@@ -344,3 +344,66 @@ proptest! {
         prop_assert_eq!(delivered.len() + lost.len() + expired.len() + refused, packets.len());
     }
 }
+
+/// Two directions of a half-duplex link, driven as the engine does; what has left each, and when.
+fn half_duplex(mut arrivals: Vec<(u64, usize, Packet)>) -> Vec<(Instant, usize, u32)> {
+    let mut wires = [wire(10, 0.0).half_duplex(true), wire(10, 0.0).half_duplex(true)];
+    let mut sent = Vec::new();
+    arrivals.sort_by_key(|&(at, ..)| at);
+    let mut arrivals = arrivals.into_iter().peekable();
+    loop {
+        let due = wires.iter().enumerate().filter_map(|(at, wire)| Some((wire.poll_timeout()?, at))).min();
+        let next = arrivals.next_if(|&(at, ..)| due.is_none_or(|(due, _)| us(at) < due));
+        let (now, index) = match (next, due) {
+            (Some((at, index, packet)), _) => {
+                wires[index].handle_packet(packet, us(at), |_, _| panic!("the queue has room"));
+                (us(at), index)
+            }
+            (None, Some((now, index))) => {
+                let [due, other] = wires.get_disjoint_mut([index, 1 - index]).unwrap();
+                pause(due, other);
+                due.handle_timeout(now);
+                (now, index)
+            }
+            (None, None) => return sent,
+        };
+        let [changed, other] = wires.get_disjoint_mut([index, 1 - index]).unwrap();
+        take_turns(changed, other, now);
+        assert!(!(changed.is_sending() && other.is_sending()), "at {now}");
+        for (at, wire) in wires.iter_mut().enumerate() {
+            while let Some(output) = wire.poll_output() {
+                if let Output::Sent(packet) = output {
+                    sent.push((now, at, packet.id));
+                }
+            }
+        }
+    }
+}
+
+/// By hand: 1000 bytes take 1 ms, and the directions take turns while both have something.
+#[test]
+fn half_duplex_directions_take_turns() {
+    let of = |id| packet(id, 1_000);
+    let arrivals =
+        vec![(0, 0, of(1)), (0, 0, of(2)), (0, 0, of(3)), (100, 1, of(4)), (3_500, 1, of(5)), (9_000, 1, of(6))];
+    let expected = [(1_000, 0, 1), (2_000, 1, 4), (3_000, 0, 2), (4_000, 0, 3), (5_000, 1, 5), (10_000, 1, 6)];
+    assert_eq!(half_duplex(arrivals), expected.map(|(at, wire, id)| (us(at), wire, id)));
+}
+
+proptest! {
+    /// Whatever comes when, every packet leaves, one at a time, and none of a direction overtakes another.
+    #[test]
+    fn half_duplex_links_send_everything_one_at_a_time(
+        arrivals in prop::collection::vec((0_u64..20_000, 0_usize..2, 1_u32..3_000), 0..10),
+    ) {
+        let packets = arrivals.iter().zip(0..).map(|(&(at, wire, octets), id)| (at, wire, packet(id, octets)));
+        let sent = half_duplex(packets.clone().collect());
+        prop_assert_eq!(sent.len(), arrivals.len());
+        let mut ended = Instant::START;
+        for &(now, _, id) in &sent {
+            let octets = arrivals[id as usize].2;
+            prop_assert!(now >= ended + Duration::from_micros(u64::from(octets)), "packet {}", id);
+            ended = now;
+        }
+    }
+}
