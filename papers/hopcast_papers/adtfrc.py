@@ -657,7 +657,7 @@ STATES: Mapping[str, str] = {
 
 
 TAKEN = "route change, identified as channel error"
-"""Name of the rows about route changes that are taken for channel errors."""
+"""Name of the rows about route changes that are identified as channel errors."""
 
 
 def right(document: Document, metric: str) -> dict[str, float]:

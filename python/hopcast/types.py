@@ -141,6 +141,7 @@ class Transport(TypedDict, total=False):
 
     protocol: Literal["udp", "tcp", "tfrc", "adtfrc", "rtp"]
     congestion: Congestion | str
+    deadline: Quantity
     delayed_ack: Quantity
     ecn: bool
     elfn: bool
@@ -212,6 +213,7 @@ class Link(TypedDict, total=False):
     back: Back
     between: Sequence[str]
     delay: Quantity | Sequence[tuple[Quantity, Quantity]]
+    duplex: Literal["full", "half"]
     loss: float | Sequence[tuple[Quantity, float]]
     queue: LinkQueue
     rate: Quantity | Sequence[tuple[Quantity, Quantity]]
@@ -436,6 +438,7 @@ class Errors(TypedDict, total=False):
     rate: float | Sequence[tuple[Quantity, float]]
     bad_ber: float
     bad_mean: Quantity
+    clock: Literal["time", "frames"]
     fec: Literal["none", "reed-solomon"]
     good_ber: float
     good_mean: Quantity

@@ -18,12 +18,16 @@ pub struct Arrivals {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Signals {
     /// Packets that arrived.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sink"))]
     pub packets: u64,
     /// Those with IDD HIGH.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sink"))]
     pub idd_high: u64,
     /// Those with STT LOW.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sink"))]
     pub stt_low: u64,
     /// Those with both.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sink"))]
     pub both: u64,
 }
 
@@ -55,8 +59,10 @@ impl Moments {
 #[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Spread {
     /// Mean.
+    #[schemars(extend("x-divisor" = "packets that arrived, but the first", "x-counted" = "at the sink"))]
     pub mean_s: Option<f64>,
     /// Sample standard deviation.
+    #[schemars(extend("x-divisor" = "packets that arrived − 2, in the variance", "x-counted" = "at the sink"))]
     pub deviation_s: Option<f64>,
 }
 
