@@ -109,8 +109,7 @@ pub(crate) fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> 
     let wire = |link: usize, direction: u64| {
         let random = Stream::new(seed, Purpose::LinkLoss, link as u64, direction);
         let config = &scenario.links[link].configs[direction as usize];
-        let wire = Wire::new(perturbed(config, hash(seed, Purpose::WireQueue, link as u64, direction)), random);
-        wire.half_duplex(scenario.links[link].is_half_duplex)
+        Wire::new(perturbed(config, hash(seed, Purpose::WireQueue, link as u64, direction)), random)
     };
     (0..scenario.links.len()).flat_map(|link| [wire(link, 0), wire(link, 1)]).collect()
 }

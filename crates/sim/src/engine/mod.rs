@@ -683,31 +683,9 @@ impl<U: Upper> Engine<U> {
 
     #[inline(never)]
     fn run_wire<const WATCHED: bool>(&mut self, index: usize, now: Instant) {
-        let [from, _] = self.ports.of_wire(index);
-        self.begin(now, Rank::Wire, index as u64, from.host);
-        let other = self.wires[index].is_half_duplex().then_some(index ^ 1);
-        if let Some(other) = other {
-            let [due, other] = self.wires.get_disjoint_mut([index, other]).expect("a link has two directions");
-            wired::pause(due, other);
-        }
-        self.wires[index].handle_timeout(now);
-        if let Some(other) = other {
-            self.share_wires(index, other, now);
-            self.drain_wire::<WATCHED>(other, now);
-        }
-        self.drain_wire::<WATCHED>(index, now);
-        self.settle_touched::<WATCHED>(now);
-    }
-
-    /// Two directions of a half-duplex link take turns; `index` has changed.
-    fn share_wires(&mut self, index: usize, other: usize, now: Instant) {
-        let [changed, other] = self.wires.get_disjoint_mut([index, other]).expect("a link has two directions");
-        wired::take_turns(changed, other, now);
-    }
-
-    /// Carries out what a wire has done, and sets its timer.
-    fn drain_wire<const WATCHED: bool>(&mut self, index: usize, now: Instant) {
         let [from, to] = self.ports.of_wire(index);
+        self.begin(now, Rank::Wire, index as u64, from.host);
+        self.wires[index].handle_timeout(now);
         while let Some(output) = self.wires[index].poll_output() {
             let (host, acts) = match output {
                 wired::Output::Deliver(packet) => {
@@ -739,6 +717,7 @@ impl<U: Upper> Engine<U> {
             }
         }
         self.host_timers.set(index, self.wires[index].poll_timeout());
+        self.settle_touched::<WATCHED>(now);
     }
 
     fn tap_wire(&mut self, port: Port, packet: &U::Packet, wire: usize, now: Instant) {
@@ -927,12 +906,6 @@ impl<U: Upper> Engine<U> {
                         let loss = if reason == Reason::Full { Loss::QueueFull } else { Loss::QueueManagement };
                         upper.handle_drop(Port { host: host as u32, interface }, packet, None, loss, now);
                     });
-                    if wires[index].is_half_duplex() {
-                        let both = wires.get_disjoint_mut([index, index ^ 1]);
-                        let [changed, other] = both.expect("a link has two directions");
-                        // The other one has begun nothing by this: it would have sent before.
-                        wired::take_turns(changed, other, now);
-                    }
                     if let (Some(watch), Some(copy)) = (&mut watch, copy) {
                         let port = Port { host: host as u32, interface };
                         watch.on_queued(port, None, &copy, wires[index].queued(), now);

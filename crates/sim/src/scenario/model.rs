@@ -502,8 +502,6 @@ pub struct WiredLink {
     pub between: [NodeId; 2],
     /// Properties of the direction from the first node to the second, and of the direction back.
     pub configs: [crate::wired::Config; 2],
-    /// Whether only one of them sends at a time.
-    pub is_half_duplex: bool,
     /// Largest IP datagram, in bytes; `None` under profile `ns-2`, which never fragments.
     pub mtu: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! Wires: links between two hosts, as two [`Wire`]s, one for each direction. Those of a half-duplex link take turns ([`take_turns`]).
+//! Wires: full-duplex links between two hosts, as two [`Wire`]s, one for each direction.
 //!
 //! A wire is a queue under a discipline, a transmitter that serialises one packet at a time at the rate of the link, and a medium
 //! that carries any number of packets for the delay of the link. The time of a packet on the wire is its bytes, IP header
@@ -118,10 +118,6 @@ pub struct Wire<P> {
     ended: (Instant, f64),
     /// Of the opportunities of a trace.
     progress: Progress,
-    /// Whether the link is half-duplex, so that its two directions take turns.
-    is_half_duplex: bool,
-    /// Whether the other direction sends, so that this one waits.
-    is_paused: bool,
     /// Packets on their way, each with its arrival.
     in_flight: VecDeque<(P, Instant)>,
     outputs: VecDeque<Output<P>>,
@@ -138,8 +134,6 @@ impl<P: Payload> Wire<P> {
             sending: None,
             ended: (Instant::START, 0.0),
             progress: Progress::default(),
-            is_half_duplex: false,
-            is_paused: false,
             in_flight: VecDeque::with_capacity(16),
             outputs: VecDeque::with_capacity(4),
             counters: Counters::default(),
@@ -147,20 +141,9 @@ impl<P: Payload> Wire<P> {
         }
     }
 
-    /// One direction of a half-duplex link, if `is_half_duplex`: its driver calls [`pause`] and [`take_turns`].
-    #[must_use]
-    pub(crate) fn half_duplex(self, is_half_duplex: bool) -> Self {
-        Self { is_half_duplex, ..self }
-    }
-
-    /// Whether the link is half-duplex.
-    pub(crate) fn is_half_duplex(&self) -> bool {
-        self.is_half_duplex
-    }
-
     /// Takes a packet, and hands `dropped` what has no place: the packet itself, or those that the discipline drops for it.
     pub fn handle_packet(&mut self, packet: P, now: Instant, dropped: impl FnMut(P, Reason)) {
-        if self.sending.is_none() && !self.is_paused {
+        if self.sending.is_none() {
             self.send(packet, now, true);
             return;
         }
@@ -190,35 +173,16 @@ impl<P: Payload> Wire<P> {
             self.in_flight.push_back((packet.clone(), arrival));
             self.outputs.push_back(Output::Sent(packet));
         }
-        if !self.is_paused {
-            self.send_next(end);
-        }
-    }
-
-    /// Begins to send the next packet of the queue, if there is one.
-    fn send_next(&mut self, now: Instant) {
         let outputs = &mut self.outputs;
-        let next = self.queue.pop(now, |packet, reason| {
+        let next = self.queue.pop(end, |packet, reason| {
             outputs.push_back(match reason {
                 Reason::Expired => Output::Expired(packet),
                 Reason::Full | Reason::Management => Output::Dropped(packet),
             });
         });
         if let Some(next) = next {
-            let has_just_come = self.queued_last.0 == now && self.queue.len() < self.queued_last.1;
-            self.send(next, now, has_just_come);
-        }
-    }
-
-    /// Whether a packet is being sent.
-    pub fn is_sending(&self) -> bool {
-        self.sending.is_some()
-    }
-
-    /// The other direction does not send any more: goes on, if something waits.
-    fn resume(&mut self, now: Instant) {
-        if std::mem::take(&mut self.is_paused) && self.sending.is_none() {
-            self.send_next(now);
+            let has_just_come = self.queued_last.0 == end && self.queue.len() < self.queued_last.1;
+            self.send(next, end, has_just_come);
         }
     }
 
@@ -294,23 +258,4 @@ impl<P: Payload> Wire<P> {
         };
         self.sending = Some((packet, end));
     }
-}
-
-/// Lets two directions of a half-duplex link take turns: call it with the one that has changed last, after the change. A direction that has
-/// just finished a packet lets the other one go first. Deference alone is modelled: both never begin at one instant, so that nothing
-/// collides (IEEE 802.3, clause 4, without backoff).
-pub(crate) fn take_turns<P: Payload>(changed: &mut Wire<P>, other: &mut Wire<P>, now: Instant) {
-    if !changed.is_sending() && !other.is_sending() {
-        other.resume(now);
-        if !other.is_sending() {
-            changed.resume(now);
-        }
-    }
-    changed.is_paused = other.is_sending();
-    other.is_paused = changed.is_sending();
-}
-
-/// Before a direction of a half-duplex link may finish a packet: it begins no further one if something waits at the other end.
-pub(crate) fn pause<P: Payload>(due: &mut Wire<P>, other: &Wire<P>) {
-    due.is_paused = other.queued() > 0;
 }

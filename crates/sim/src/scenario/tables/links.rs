@@ -4,7 +4,7 @@ use hopcast_protocols::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::declare::{computed, is, nothing};
+use super::super::declare::{computed, nothing};
 use super::super::model;
 use super::super::quantity::{Rates, Shares, Times};
 use super::super::read::Later;
@@ -26,9 +26,6 @@ pub(super) struct Link {
     /// Propagation delay of the wire, or a list of `[time, delay]`.
     #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = computed("0 s: none, unless `trace` gives it")))]
     delay: Option<Times>,
-    /// Whether both ends may send at once.
-    #[schemars(extend("x-default" = is("full", "IEEE 802.3: between two ends that can")))]
-    duplex: Duplex,
     /// Queue of each direction.
     queue: Queue,
     /// Share of packets that the wire loses in each direction, or a list of `[time, share]`.
@@ -40,16 +37,6 @@ pub(super) struct Link {
     /// What differs in the direction from the second node to the first.
     #[schemars(extend("x-default" = nothing("nothing", "both directions are the same")))]
     back: Option<Direction>,
-}
-
-/// Whether both ends of a wire may send at once.
-#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Duplex {
-    /// Both at once.
-    Full,
-    /// One at a time, in turns: 10BASE-T without negotiation.
-    Half,
 }
 
 impl Resolver<'_> {
@@ -98,11 +85,6 @@ impl Resolver<'_> {
             None => forth.clone(),
             Some(back) => self.direction(&["links", index, "back"], back, &forth)?,
         };
-        Some(model::WiredLink {
-            between: [a, b],
-            configs: [forth, back],
-            is_half_duplex: link.duplex == Duplex::Half,
-            mtu,
-        })
+        Some(model::WiredLink { between: [a, b], configs: [forth, back], mtu })
     }
 }
