@@ -34,8 +34,6 @@ MORE_RUNS = ", more runs"
 """Suffix of the cases that show where units are lost."""
 WIRED = "wired, "
 """Prefix of the cases with wires."""
-HALF = "wired half-duplex, "
-"""Prefix of the cases with wires on which one end sends at a time."""
 
 
 def _cases(amount: Amount) -> Mapping[str, Case]:
@@ -46,18 +44,15 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
     }
     for adu, wait in HELD:
         held = wait + 8e3 * adu * KB / ALONE_BPS
-        held_calls = scenario(4, [(0, 3)], "udp", adu, amount, wait_ms=held)
-        cases[_held(adu, wait)] = Case(held_calls, seeds(amount), beside=True)
+        cases[_held(adu, wait)] = Case(scenario(4, [(0, 3)], "udp", adu, amount, wait_ms=held), seeds(amount))
     for hops, wait in itertools.product((2, 4), (0, 2)):
         waiting = scenario(hops + 1, [(0, hops)], "udp", 1, amount, wait_ms=wait)
         cases[_over_hops(hops, wait)] = Case(waiting, seeds(amount))
     for hops in (2, 3, 4):
         cases[_more_runs(hops)] = Case(scenario(hops + 1, [(0, hops)], "udp", 1, amount), _many(amount))
-    cases[SQUARE] = Case(_in_a_square(scenario(4, [(0, 3)], "udp", 1, amount)), _many(amount), beside=True)
+    cases[SQUARE] = Case(_in_a_square(scenario(4, [(0, 3)], "udp", 1, amount)), _many(amount))
     for adu, wait in itertools.product(ADU_KB, WAITS_MS):
         cases[_wired(adu, wait)] = Case(wired.scenario(adu, wait, amount), wired.SEEDS)
-        half = wired.scenario(adu, wait, amount, half_duplex=True)
-        cases[_wired(adu, wait, HALF)] = Case(half, wired.SEEDS, beside=True)
     return cases
 
 
@@ -184,31 +179,24 @@ def _over_wires(measured: Measured) -> list[Row]:
     That difference is not a claim either: a switch always loses nothing, so no number could contradict it.
     """
     rows = []
-    for prefix in (HALF, WIRED):
-        bandwidth = {key: mbps(measured, _wired(*key, prefix)) for key in itertools.product(ADU_KB, WAITS_MS)}
-        lost = {key: loss(measured, _wired(*key, prefix)) for key in bandwidth}
-        for key, sample in bandwidth.items():
-            rows.append(value("H6", _wired(*key, prefix), "bandwidth", "Mb/s", sample))
-            rows.append(value("H6", _wired(*key, prefix), "loss", "%", lost[key]))
-        seen = _observations(bandwidth, lost)
-        rows += [value("H6", prefix + case, "bandwidth ratio", "", cell) for case, cell in _rises(bandwidth).items()]
-        for one in seen:
-            rows += [value("H6", prefix + case, one.metric, "", cell) for case, cell in one.cells.items()]
-        rows += [value("H6", prefix + case, "bandwidth ratio", "", cell) for case, cell in _alike(bandwidth).items()]
-        found = Sample.of(
-            functools.partial(_reproduced, seen), *(REGISTER.picked(one.key, one.cells.values()) for one in seen)
-        )
-        case = f"{prefix}{len(seen)} observations of bandwidth"
-        if prefix == WIRED:
-            rows.append(REGISTER.row("H6.wired", case, "reproduced", "", found))
-        else:
-            rows.append(value("H6", case, "reproduced", "", found))
+    bandwidth = {key: mbps(measured, _wired(*key)) for key in itertools.product(ADU_KB, WAITS_MS)}
+    lost = {key: loss(measured, _wired(*key)) for key in bandwidth}
+    for key, sample in bandwidth.items():
+        rows.append(value("H6", _wired(*key), "bandwidth", "Mb/s", sample))
+        rows.append(value("H6", _wired(*key), "loss", "%", lost[key]))
+    seen = _observations(bandwidth, lost)
+    rows += [value("H6", WIRED + case, "bandwidth ratio", "", cell) for case, cell in _rises(bandwidth).items()]
+    for one in seen:
+        rows += [value("H6", WIRED + case, one.metric, "", cell) for case, cell in one.cells.items()]
+    rows += [value("H6", WIRED + case, "bandwidth ratio", "", cell) for case, cell in _alike(bandwidth).items()]
+
+    def reproduced(*ratios: float) -> float:
+        return float(sum(REGISTER[one.key].holds(ratio) for one, ratio in zip(seen, ratios, strict=True)))
+
+    found = Sample.of(reproduced, *(REGISTER.picked(one.key, one.cells.values()) for one in seen))
+    case = f"{WIRED}{len(seen)} observations of bandwidth"
+    rows.append(REGISTER.row("H6.wired", case, "reproduced", "", found))
     return rows
-
-
-def _reproduced(seen: Sequence[Observation], *ratios: float) -> float:
-    """Number of the observations that hold."""
-    return float(sum(REGISTER[one.key].holds(ratio) for one, ratio in zip(seen, ratios, strict=True)))
 
 
 def _where_lost(measured: Measured, case: str, shown: str, hops: int) -> tuple[list[Row], Sample]:
@@ -387,10 +375,6 @@ def _wired_note(table: Table) -> str:
     most = max(number(table, _wired(*key), "loss") for key in rates)
     apart = [adu for adu in ADU_KB[1:] if abs(rates[adu, 1] / rates[adu, 2] - 1.0) > NOISE]
     held = {adu: (wired.seconds(adu) + 2e-3) / (wired.seconds(adu) + 1e-3) for adu in ADU_KB[1:]}
-
-    def half(metric: str, wait: int) -> str:
-        return ", ".join(significant(number(table, _wired(adu, wait, HALF), metric)) for adu in ADU_KB)
-
     return (
         f"Over wires of 10 Mb/s around a switch a wait of 1 and of 2 ms gives {rates[1, 1]:.2f} and {rates[1, 2]:.2f} Mb/s at 1 KB, "
         f"{rates[2, 1]:.2f} and {rates[2, 2]:.2f} at 2 KB, {rates[4, 1]:.2f} and {rates[4, 2]:.2f} at 4 KB. "
@@ -410,13 +394,7 @@ def _wired_note(table: Table) -> str:
             if most == 0.0
             else f"Up to {significant(most)} % is lost"
         )
-        + "; a hub, on which source and relays share one cable, is not modelled. "
-        + "If a host can't send and receive at once, "
-        + "; ".join(
-            f"it has {half('bandwidth', wait)} Mb/s with {f'a wait of {wait} ms' if wait else 'no wait'} and loses {half('loss', wait)} %"
-            for wait in WAITS_MS
-        )
-        + f", in units of {', '.join(map(str, ADU_KB))} KB."
+        + "; a hub, on which source and relays share one cable, is not modelled."
     )
 
 
@@ -467,8 +445,8 @@ def _in_a_square(row: Scenario) -> Scenario:
     return row.set("nodes.n.placement", {"shape": "points", "at": SQUARE_M})
 
 
-def _wired(adu_kb: int, wait_ms: int, prefix: str = WIRED) -> str:
-    return prefix + _waiting(adu_kb, wait_ms)
+def _wired(adu_kb: int, wait_ms: int) -> str:
+    return WIRED + _waiting(adu_kb, wait_ms)
 
 
 def _held(adu_kb: int, wait_ms: int) -> str:

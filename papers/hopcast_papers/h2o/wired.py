@@ -1,13 +1,12 @@
 """The wired counterpart of H6: the same stream through the same applications, over Ethernet.
 
-The paper's section III-B used "either a hub or a switch". Here it is a switch with a wire to each host, full-duplex, and
-half-duplex for comparison; hopcast does not model a hub's shared cable.
+The paper's section III-B used "either a hub or a switch". Here it is a switch with a separate wire to each host in
+each direction; hopcast does not model a hub's shared cable.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 from hopcast.lab.experiment import Amount, Parameter
 from hopcast.scenario import Scenario
@@ -24,14 +23,13 @@ SEEDS = (1,)
 """A wire without losses draws no random numbers: all runs are equal."""
 
 
-def scenario(adu_kb: int, wait_ms: float, amount: Amount, *, half_duplex: bool = False) -> Scenario:
+def scenario(adu_kb: int, wait_ms: float, amount: Amount) -> Scenario:
     """Four hosts around a switch, with a stream from the first to the last through the programs of the two others."""
     hosts = [f"n{index}" for index in range(4)]
-    duplex: dict[str, Literal["half"]] = {"duplex": "half"} if half_duplex else {}
     size = total(amount)
     units = math.ceil(size / (adu_kb * KB))
     return Scenario(
-        name=f"1 x 3 hop, UDP, {adu_kb} KB, wired" + (", half-duplex" if half_duplex else ""),
+        name=f"1 x 3 hop, UDP, {adu_kb} KB, wired",
         # Long enough for a tenth of the wire's rate; a run is over when its finite streams are.
         duration=size * 8 / (0.1 * RATE_BPS) + units * wait_ms * 1e-3,
         seed=1,
@@ -40,7 +38,7 @@ def scenario(adu_kb: int, wait_ms: float, amount: Amount, *, half_duplex: bool =
             {"name": "n", "count": 4, "role": "wired", "relay": "application", "socket_buffer": SOCKET_BUFFER},
             {"name": "switch", "role": "wired"},
         ],
-        links=[{"between": [host, "switch"], "rate": packet_rate(adu_kb), **duplex} for host in hosts],
+        links=[{"between": [host, "switch"], "rate": packet_rate(adu_kb)} for host in hosts],
         flows=[
             {
                 "name": "stream0",
@@ -75,11 +73,6 @@ def setup(amount: Amount) -> list[Parameter]:
     """Parameters of the wired counterpart, in addition to those of the other experiments."""
     return [
         Parameter("wired hosts", "around a switch, 10 Mb/s each way, no delay", "section III-B: a hub or a switch"),
-        Parameter(
-            "half-duplex",
-            "beside: a host sends or receives, without collisions",
-            "varied: hubs, and 10BASE-T without negotiation (IEEE 802.3, clauses 4 and 28)",
-        ),
         Parameter("framing", f"{FRAMING} octets a packet, out of the 10 Mb/s", "IEEE 802.3"),
         Parameter("queue of each wire", "50 packets", "as that of the radios; not stated"),
         Parameter("wired data", f"{total(amount) / (1 << 20):g} MB", "not stated"),
