@@ -1,7 +1,7 @@
 """M: streaming at a rate that distinguishes congestion from other losses in a network of mobile nodes.
 
 Z. Fu, X. Meng, S. Lu: "A Transport Protocol For Supporting Multimedia Streaming in Mobile Ad Hoc Networks" (2003), sections III
-and V. Experiments M1 to M5: thirty nodes, DSR, 2 Mb/s.
+and V. Experiments M1 to M5 and M7: thirty nodes, DSR, 2 Mb/s.
 """
 
 from __future__ import annotations
@@ -190,7 +190,15 @@ def observe(result: Result) -> Document:
     queues = series.filter(polars.col("node").is_not_null())
     largest = dict(queues.group_by("time_s").agg(polars.col("queue_packets").max()).iter_rows())
     times = column(of_stream, "time_s")
-    names = {"rate": "rate_bps", "idd": "idd_s", "stt": "stt_packets_per_s", "por": "por", "plr": "plr"}
+    names = {
+        "rate": "rate_bps",
+        "idd": "idd_s",
+        "stt": "stt_packets_per_s",
+        "por": "por",
+        "por_max": "por_max",
+        "plr": "plr",
+        "route_changes": "route_changes",
+    }
     tracks = {"time": times} | {name: column(of_stream, of) for name, of in names.items()}
     return {"tracks": tracks | {"queue": [float(largest.get(time, 0)) for time in times]}}
 
@@ -278,7 +286,10 @@ def _m1_cases(amount: Amount) -> Mapping[str, Case]:
         STILL: scene(STILL, 0.0, one),
         LIMITED: scene(LIMITED, 0.0, [_limited(LIMIT), *bursts(3)], ends=1),
     } | {_stepped(level): scene(_stepped(level), 0.0, one, errors=STEPS, level=level) for level in levels}
-    return {name: Case(found, _m1_seeds(amount, name), observe) for name, found in made.items()}
+    return {
+        name: Case(found, _m1_seeds(amount, name), observe, beside=name in (QUIET, ITSELF, LIMITED))
+        for name, found in made.items()
+    }
 
 
 def extreme(values: Sequence[float], *, high: bool) -> list[bool]:
@@ -363,6 +374,40 @@ def _reordered_in(step: int) -> Callable[[Document], float]:
     return lambda document: _share_reordered(_during(document, step, "por"))
 
 
+WINDOW_SECONDS = 3.0
+"""Seconds over which route changes are compared with POR: a hundredth of the run, about what its figure resolves."""
+
+
+def correlation(a: Sequence[float], b: Sequence[float]) -> float:
+    """Pearson's correlation; NaN if either does not vary."""
+    if not a:
+        return math.nan
+    x, y = mean(list(a)), mean(list(b))
+    over = math.sqrt(mean([(p - x) ** 2 for p in a]) * mean([(q - y) ** 2 for q in b]))
+    return mean([(p - x) * (q - y) for p, q in zip(a, b, strict=True)]) / over if over else math.nan
+
+
+def _reordered_with_changes(document: Document) -> float:
+    """Correlation of the changes of the stream's route with the mean of the largest PORs, over windows with arrivals."""
+    tracks = _tracks(document)
+    windows: dict[int, list[tuple[float, float]]] = {}
+    for time, changes, reordered in zip(tracks["time"], tracks["route_changes"], tracks["por_max"], strict=True):
+        # Intervals end at their times.
+        windows.setdefault(math.ceil(time / WINDOW_SECONDS - 1e-9), []).append((changes, reordered))
+    pairs = []
+    for intervals in windows.values():
+        known = [reordered for _, reordered in intervals if math.isfinite(reordered)]
+        if known:
+            pairs.append((math.fsum(changes for changes, _ in intervals), mean(known)))
+    return correlation([changes for changes, _ in pairs], [reordered for _, reordered in pairs])
+
+
+def _with_losses(document: Document) -> float:
+    """Percentage of the intervals at whose end packets of the last round trip were missing."""
+    known = [ratio for ratio in _tracks(document)["plr"] if math.isfinite(ratio)]
+    return 100.0 * sum(ratio > 0.0 for ratio in known) / len(known) if known else math.nan
+
+
 def _m1_rows(measured: Measured) -> list[Row]:
     rows = []
     clearly: dict[str, Sample] = {}
@@ -389,7 +434,14 @@ def _m1_rows(measured: Measured) -> list[Row]:
     bursty, calm = (measured.sample(case, _reordered) for case in (ALONE, STILL))
     for case, found in ((ALONE, bursty), (STILL, calm)):
         rows.append(value("M1", case, "intervals with POR above 0", "%", _known(found)))
-    rows.append(_difference("M1.por", "5 m/s − static", "intervals with POR above 0", "%", (bursty, calm)))
+    rows.append(value("M1", "5 m/s − static", "intervals with POR above 0", "%", _known(bursty - calm)))
+    for case in (ALONE, STILL):
+        changes = measured.flow(case, "stream0", "route_changes")
+        rows.append(value("M1", case, "changes of the route", "", changes))
+    together = _known(measured.sample(ALONE, _reordered_with_changes))
+    rows.append(REGISTER.row("M1.por", ALONE, f"correlation with route changes in {WINDOW_SECONDS:g} s", "", together))
+    lossy = _known(measured.sample(ALONE, _with_losses))
+    rows.append(REGISTER.row("M1.plr-stable", ALONE, "intervals with PLR above 0", "%", lossy))
     levels: tuple[Level, ...] = ("network", "frame")
     for level in levels:
         case = _stepped(level)
@@ -453,7 +505,8 @@ def _m1_notes(table: Table) -> list[str]:
         f"At {top:g} % of errors PLR is {of(_stepped('network'), f'PLR at {top:g} % errors')} if packets are lost above the MAC's "
         f"retries, and {of(_stepped('frame'), f'PLR at {top:g} % errors')} if frames are: the paper's PLR follows the rate, so its "
         "errors sit above the retries, and so do those of M2 to M5. Over several hops a packet meets them several times.",
-        "The paper counts route changes in the whole network; hopcast keeps no such count, and compares moving nodes with nodes at rest.",
+        f"At 5 m/s the stream alone changes its route {significant(number(table, ALONE, 'changes of the route'))} times in a run, and "
+        f"packets come out of order in {of(ALONE, 'intervals with POR above 0')} of the intervals.",
     ]
 
 
@@ -586,11 +639,69 @@ def _m2_rows(measured: Measured) -> list[Row]:
     rows += [value("M2", case, "wrong", "%", _known(gain)) for case, gain in better.items()]
     found = _known(REGISTER.picked("M2.joint-better", better.values()))
     rows.append(REGISTER.row("M2.joint-better", f"single − joint, the median of {len(better)}", "wrong", "%", found))
+    rows += _m2_states(measured) + _m2_slowed(measured)
     for speed in _m2_speeds_of(measured):
         case = _m2_limited(speed)
         for metric, of in (("wrong", "wrong"), ("incompatible", "missed"), ("lost in congestion", "congested")):
             rows.append(value("M2", case, metric, "%", _known(_score(measured, case, of))))
     return rows
+
+
+STATES: Mapping[str, str] = {
+    "congestion": "congestion",
+    "route_change": "route change",
+    "channel_error": "channel error",
+    "disconnection": "disconnection",
+}
+"""The four states that a loss shows (section III-A), as the results name them, and for people."""
+
+
+TAKEN = "route change, identified as channel error"
+"""Name of the rows about route changes that are identified as channel errors."""
+
+
+def right(document: Document, metric: str) -> dict[str, float]:
+    """Percentage of the first stream's losses in each true state that a metric identifies as this state, and of all."""
+    matrix: dict[str, dict[str, int]] = document["flows"][0]["identification"][metric]["by_state"]
+    hits = {truth: matrix[truth][truth] for truth in STATES}
+    losses = {truth: sum(matrix[truth].values()) for truth in STATES}
+    found = {truth: 100.0 * hits[truth] / losses[truth] if losses[truth] else math.nan for truth in STATES}
+    every, lost = sum(losses.values()), losses["route_change"]
+    found[TAKEN] = 100.0 * matrix["route_change"]["channel_error"] / lost if lost else math.nan
+    return found | {"all": 100.0 * sum(hits.values()) / every if every else math.nan}
+
+
+def _right(measured: Measured, case: str, truth: str, metric: str = "joint") -> Sample:
+    return measured.sample(case, lambda document: right(document, metric)[truth])
+
+
+def _m2_states(measured: Measured) -> list[Row]:
+    """How many losses in each of the four states are identified as such."""
+    rows = []
+    every: dict[str, Sample] = {}
+    for udp in (0, 2):
+        for speed in _m2_speeds_of(measured):
+            case = _m2_case(udp, speed)
+            for truth, word in STATES.items():
+                found = _known(_right(measured, case, truth))
+                rows.append(value("M2", _m2_row(case, "joint"), f"{word}, identified", "%", found))
+            taken = _known(_right(measured, case, TAKEN))
+            rows.append(value("M2", _m2_row(case, "joint"), TAKEN, "%", taken))
+            every[_m2_row(case, "joint")] = _known(_right(measured, case, "all"))
+    return rows + REGISTER.rows("M2.above-80", "joint", "all four states, identified", "%", every)
+
+
+def _m2_slowed(measured: Measured) -> list[Row]:
+    """What motion costs single metrics, alone."""
+    slowest, *_, fastest = _m2_speeds_of(measured)
+    worse = {}
+    for metric in METRICS[1:]:
+        wrong = {v: _score(measured, _m2_case(0, v), "wrong", metric) for v in (slowest, fastest)}
+        name = f"alone, {metric}, {fastest:g} − {slowest:g} m/s"
+        worse[name] = _known(
+            Sample.of(lambda at, rest: (at - rest) / (fastest - slowest), wrong[fastest], wrong[slowest])
+        )
+    return REGISTER.rows("M2.single-metrics-and-speed", "alone", "wrong, for each m/s", "%", worse)
 
 
 def _m2_notes(table: Table) -> list[str]:
@@ -623,6 +734,25 @@ def _m2_notes(table: Table) -> list[str]:
             for speed in speeds
         )
         + "."
+    )
+    found.append(
+        "Losses that the joint identification names rightly by their true state, alone and with two UDP flows. "
+        + "; ".join(
+            f"{speed}: "
+            + ", ".join(
+                f"{word} {of(0, speed, 'joint', f'{word}, identified')} and {of(2, speed, 'joint', f'{word}, identified')} %"
+                for word in STATES.values()
+            )
+            for speed in speeds
+        )
+        + ". At a packet that shows a loss PLR is nearly always HIGH, so that what is not identified as congestion is identified as a channel "
+        "error unless POR is HIGH as well. Of the losses in route changes that are "
+        + ", ".join(
+            f"{of(udp, speed, 'joint', TAKEN)} % {'with two UDP flows' if udp else 'alone'} ({speed})"
+            for speed in speeds
+            for udp in (0, 2)
+        )
+        + ". Source and sink were always connected where there is no number for disconnection."
     )
     found.append(
         "A joint identification is an AND: of losses in congestion it can only miss more than either metric alone. The paper's "
@@ -689,7 +819,9 @@ def _m3_cases(amount: Amount) -> Mapping[str, Case]:
                 name = _m3_case(setting, speed, protocol)
                 flows = [stream("stream0", source, sink, transport(protocol)), *bursts(cbr)]
                 made[name] = Case(
-                    scene(name, speed, flows, errors=errors, ends=int(far)), _m3_seeds(amount, is_far=far)
+                    scene(name, speed, flows, errors=errors, ends=int(far)),
+                    _m3_seeds(amount, is_far=far),
+                    beside=far,
                 )
     for protocol in PROTOCOLS[:2]:
         # Under the name that it has among the speeds, so that it is simulated once.
@@ -858,10 +990,10 @@ def _m4_cases(amount: Amount) -> Mapping[str, Case]:
     for protocol in PROTOCOLS:
         name = _m4_case(FAR_SCENE, protocol)
         made = scene(name, 5.0, [stream("stream0", "source0", "sink0", transport(protocol))], errors=0.02, ends=1)
-        far[name] = Case(made, amount.pick(quick=(1, 2, 3, 4), full=_m4_seeds(amount)), observe)
+        far[name] = Case(made, amount.pick(quick=(1, 2, 3, 4), full=_m4_seeds(amount)), observe, beside=True)
     still = _m4_case(FAR_STILL, "tcp")
     made = scene(still, 0.0, [stream("stream0", "source0", "sink0", transport("tcp"))], errors=0.02, ends=1)
-    far[still] = Case(made, amount.pick(quick=(1, 2, 3, 4), full=_m4_seeds(amount)), observe)
+    far[still] = Case(made, amount.pick(quick=(1, 2, 3, 4), full=_m4_seeds(amount)), observe, beside=True)
     return far | {
         _m4_case(name, protocol): Case(
             scene(_m4_case(name, protocol), speed, [stream("stream0", "n0", "n1", transport(protocol))], errors=0.02),
@@ -1027,7 +1159,8 @@ def _m5_cases(amount: Amount) -> Mapping[str, Case]:
             stream(flow, f"source{place}", f"sink{place}", transport((first, last)[place // 2], metric))
             for place, flow in enumerate(STREAMS)
         ]
-        made[name] = Case(scene(name, 5.0, flows, errors=errors, ends=len(STREAMS)), _m5_seeds(amount))
+        beside = name == BY_IDD or name.endswith(CLEAN)
+        made[name] = Case(scene(name, 5.0, flows, errors=errors, ends=len(STREAMS)), _m5_seeds(amount), beside=beside)
     return made
 
 
@@ -1087,6 +1220,152 @@ def _m5_figures(table: Table) -> list[tuple[str, Figure]]:
         ("Four streams, 5 % errors", drawn([name for name in MIXES if name not in clean])),
         ("Four streams, no errors", drawn(clean)),
     ]
+
+
+# --- M7: what the design rests on -------------------------------------------------------------------------------------
+
+RATES = (100e3, 50e3)
+"""bit/s of a stream that fills no queue, before and after a change of its rate."""
+LOSSES = 0.05
+
+
+def _m7_case(rate: float, errors: float) -> str:
+    return f"{rate / 1e3:g} kb/s, alone, static, {100.0 * errors:g} % errors"
+
+
+def _m7_seeds(amount: Amount) -> tuple[int, ...]:
+    return amount.pick(quick=(1, 2, 3, 4), full=tuple(range(1, 21)))
+
+
+QUOTED = ("mobility", "mobility, 5 % errors", "mobility, 5 % errors, 3 CBR")
+"""M3's settings that the paper has."""
+
+
+def _m7_cases(amount: Amount) -> Mapping[str, Case]:
+    """Light streams for Fig. 1; the rest are cases of M1 and M3, which are simulated once."""
+    made = {}
+    for rate, errors in ((RATES[0], 0.0), (RATES[0], LOSSES), (RATES[1], 0.0)):
+        name = _m7_case(rate, errors)
+        flows = [stream("stream0", "n0", "n1", observed(), rate)]
+        made[name] = Case(scene(name, 0.0, flows, errors=errors), _m7_seeds(amount))
+    m1, m3 = _m1_cases(amount), _m3_cases(amount)
+    shared = [_m3_case(setting, speed, p) for setting in QUOTED for speed in _m3_speeds(amount) for p in PROTOCOLS]
+    return made | {name: m1[name] for name in JUDGED} | {name: m3[name] for name in shared}
+
+
+def _m7_spread(measured: Measured, case: str, metric: str) -> Sample:
+    """Root mean square of IDD or IAD over the packets that arrived, in ms."""
+
+    def found(document: Document) -> float:
+        spread = document["flows"][0]["arrivals"][metric]
+        centre, deviation = spread["mean_s"], spread["deviation_s"]
+        return math.nan if deviation is None else 1e3 * math.hypot(centre, deviation)
+
+    return measured.sample(case, found)
+
+
+def signals(document: Document, state: str) -> dict[str, float]:
+    """Of the packets of the first stream that arrived in a state of the network: percentages with IDD HIGH, STT LOW and
+    both, and the correlation (phi) of the two. NaN without a packet, or where one of them never varies.
+    """
+    counts: dict[str, int] = document["flows"][0]["arrivals"][state]
+    total = counts["packets"]
+    if not total:
+        return dict.fromkeys(("idd", "stt", "both", "phi"), math.nan)
+    idd, stt, both = (counts[name] / total for name in ("idd_high", "stt_low", "both"))
+    over = math.sqrt(idd * (1.0 - idd) * stt * (1.0 - stt))
+    phi = (both - idd * stt) / over if over else math.nan
+    return {"idd": 100.0 * idd, "stt": 100.0 * stt, "both": 100.0 * both, "phi": phi}
+
+
+def _m7_signal(measured: Measured, case: str, state: str, of: str) -> Sample:
+    return _known(measured.sample(case, lambda document: signals(document, state)[of]))
+
+
+def _answers(document: Document) -> float:
+    """Packets that the sink sends for each that it gets."""
+    flow = document["flows"][0]
+    return flow["feedback_packets"] / flow["received_packets"] if flow["received_packets"] else math.nan
+
+
+def _m7_rows(measured: Measured) -> list[Row]:
+    rows = []
+    plain = _m7_case(RATES[0], 0.0)
+    for key, moved in (
+        ("M7.losses-move-iad", _m7_case(RATES[0], LOSSES)),
+        ("M7.rate-moves-iad", _m7_case(RATES[1], 0.0)),
+    ):
+        by = {}
+        for metric in ("iad", "idd"):
+            before, after = (_m7_spread(measured, case, metric) for case in (plain, moved))
+            rows.append(value("M7", moved, f"{metric.upper()}, root mean square", "ms", _known(after)))
+            by[metric] = after - before
+        part = _known(Sample.of(lambda idd, iad: idd / iad if iad else math.nan, by["idd"], by["iad"]))
+        rows.append(REGISTER.row(key, f"{moved} − {plain}", "change of IDD / of IAD", "", part))
+    for metric in ("iad", "idd"):
+        sample = _known(_m7_spread(measured, plain, metric))
+        rows.append(value("M7", plain, f"{metric.upper()}, root mean square", "ms", sample))
+    for case in JUDGED:
+        for state, word in (("normal", "no queue beyond half"), ("congestion", "a queue beyond half")):
+            for of, name in (("idd", "IDD HIGH"), ("stt", "STT LOW"), ("both", "both")):
+                rows.append(
+                    value("M7", case, f"packets with {name}, {word}", "%", _m7_signal(measured, case, state, of))
+                )
+        together = _m7_signal(measured, case, "congestion", "phi")
+        rows.append(value("M7", case, "correlation of IDD HIGH and STT LOW, a queue beyond half", "", together))
+    noise = {case: _m7_signal(measured, case, "normal", "phi") for case in JUDGED}
+    rows += REGISTER.rows(
+        "M7.noises-independent", "", "correlation of IDD HIGH and STT LOW, no queue beyond half", "", noise
+    )
+    heavier = {}
+    for setting in QUOTED:
+        for speed in _m3_speeds_of(measured):
+            sent = {p: measured.sample(_m3_case(setting, speed, p), _answers) for p in PROTOCOLS}
+            for protocol, sample in sent.items():
+                case = _m3_case(setting, speed, protocol)
+                rows.append(value("M7", case, "packets that the sink sends for each that it gets", "", _known(sample)))
+            heavier[f"{setting}: {speed:g} m/s, TCP with ELFN / ADTFRC"] = _known(
+                Sample.of(lambda tcp, ours: tcp / ours if ours else math.nan, sent["tcp"], sent["adtfrc"])
+            )
+    return rows + REGISTER.rows(
+        "M7.acknowledgements", "TCP with ELFN / ADTFRC", "packets of the sink, ratio", "", heavier
+    )
+
+
+def _m7_notes(table: Table) -> list[str]:
+    def ms(rate: float, errors: float, metric: str) -> str:
+        return significant(number(table, _m7_case(rate, errors), f"{metric}, root mean square"))
+
+    def of(case: str, metric: str) -> str:
+        found = table[case, metric].measured
+        return "none" if found is None else f"{found:.0f} %"
+
+    def drawn(word: str) -> str:
+        return "; ".join(
+            f"{case}: IDD HIGH {of(case, f'packets with IDD HIGH, {word}')}, STT LOW {of(case, f'packets with STT LOW, {word}')}, "
+            f"both {of(case, f'packets with both, {word}')}"
+            for case in JUDGED
+        )
+
+    return [
+        f"A stream of {RATES[0] / 1e3:g} kb/s alone has a root mean square of IAD of {ms(RATES[0], 0.0, 'IAD')} ms and of IDD of "
+        f"{ms(RATES[0], 0.0, 'IDD')} ms. With {100.0 * LOSSES:g} % of errors in each hop they are {ms(RATES[0], LOSSES, 'IAD')} and "
+        f"{ms(RATES[0], LOSSES, 'IDD')} ms, and at {RATES[1] / 1e3:g} kb/s {ms(RATES[1], 0.0, 'IAD')} and {ms(RATES[1], 0.0, 'IDD')} ms.",
+        f"Packet by packet, while no queue is beyond half, {drawn('no queue beyond half')}. While one is, {drawn('a queue beyond half')}. "
+        "The paper has P1 ≈ P2 ≈ 1 there.",
+    ]
+
+
+def _m7_figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Group, bars
+
+    words = ("no queue beyond half", "a queue beyond half")
+    groups = [
+        Group.of(f"{name}, {word}", [table[case, f"packets with {name}, {word}"] for case in JUDGED])
+        for word in words
+        for name in ("IDD HIGH", "STT LOW", "both")
+    ]
+    return [("Packets with an extreme metric", bars(list(JUDGED), groups, y="packets, %"))]
 
 
 EXPERIMENTS = (
@@ -1175,5 +1454,27 @@ EXPERIMENTS = (
         _m5_rows,
         _m5_figures,
         _m5_notes,
+    ),
+    Experiment(
+        "M7",
+        "What the design rests on",
+        "Losses and another rate move the time between arrivals (IAD) and not IDD (Fig. 1); the noises of IDD and STT are independent (section III-C.1); "
+        "TCP's acknowledgements are more than ADTFRC's feedback (section V-A).",
+        lambda amount: _setup(
+            amount,
+            [
+                WATCHED,
+                Parameter("light streams", "100 and 50 kb/s, alone at rest", "Fig. 1: the network is not congested"),
+                Parameter(
+                    "noise", "packets that arrive while no queue is beyond half, in M1's two scenes", "section III-C.1"
+                ),
+                Parameter("acknowledgements", "in M3's settings", "section V-A"),
+                TCP,
+            ],
+        ),
+        _m7_cases,
+        _m7_rows,
+        _m7_figures,
+        _m7_notes,
     ),
 )

@@ -146,13 +146,15 @@ def reverse(pair: int) -> tuple[str, str]:
 
 
 def observe(result: Result) -> Document:
-    """For each flow, the rate in b/s and the mean delay in s of each interval of `BIN` seconds."""
+    """For each flow of media, the rate in b/s and the mean delay in s of each interval of `BIN` seconds."""
+    import polars
+
     found: dict[str, dict[str, list[float]]] = {}
     since: dict[str, float] = {}
-    columns = (result.series[name].to_list() for name in ("flow", "time_s", "rate_bps", "packets", "delay_s"))
+    media = [flow["name"] for flow in result.json()["flows"] if flow["protocol"] == "rtp"]
+    series = result.series.filter(polars.col("flow").is_in(media))
+    columns = (series[name].to_list() for name in ("flow", "time_s", "rate_bps", "packets", "delay_s"))
     for flow, time, rate, packets, delay in zip(*columns, strict=True):
-        if flow is None:
-            continue
         kept = found.setdefault(flow, {"bits": [], "packets": [], "delays": []})
         place = math.ceil(time / BIN - 1e-9) - 1
         for values in kept.values():

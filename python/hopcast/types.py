@@ -161,6 +161,7 @@ class Transport(TypedDict, total=False):
 
     protocol: Literal["udp", "tcp", "tfrc", "adtfrc", "rtp"]
     congestion: Congestion | str
+    deadline: Quantity
     delayed_ack: Quantity
     ecn: bool
     elfn: bool
@@ -460,6 +461,7 @@ class Errors(TypedDict, total=False):
     rate: float | Sequence[tuple[Quantity, float]]
     bad_ber: float
     bad_mean: Quantity
+    clock: Literal["time", "frames"]
     fec: Literal["none", "reed-solomon"]
     good_ber: float
     good_mean: Quantity

@@ -290,7 +290,7 @@ def made_up(experiment: Experiment, lossless: bool) -> Measured:
 
 
 def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]:
-    draw = random.Random(f"{name} {seed}")
+    draw, more = random.Random(f"{name} {seed}"), random.Random(f"{name} {seed}, more")
     flows = []
     for index in range(12):
         lost = 0 if lossless else draw.randrange(1, 500)
@@ -306,6 +306,12 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         flows[-1]["identification"] = {
             metric: {of: identified(draw, lossless) for of in ("by_state", "by_cause")} for metric in adtfrc.METRICS
         }
+        flows[-1] |= {
+            "route_changes": 0 if lossless else more.randrange(9),
+            "feedback_packets": more.randrange(10, 9000),
+        }
+        flows[-1] |= {"hops_mean": 5.0, "hops_max": more.randrange(5, 9), "first_arrival_s": more.uniform(150.0, 250.0)}
+        flows[-1]["arrivals"] = made_up_arrivals(more)
     flows.extend(flows[0] | {"name": name} for name in ("bulk", "download", "game", "chat", "file", "udp"))
     if name.split(", ")[0] in fair_queues.QUEUES or name.startswith(tuple(scene.name for scene in media_radios.SCENES)):
         return of_a_cell(case, draw, lossless)
@@ -314,12 +320,24 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
             "name": f"n{index}",
             "originated": 30_000,
             "routing_packets": 60 + draw.randrange(9),
+            "route_requests": more.randrange(5, 50),
             "drops": {cause: 0 if lossless else draw.randrange(1, 99) for cause in ("receive_buffer_full", "unheard")},
             "errors": 0 if lossless else draw.randrange(1, 99),
         }
         for index in range(8)
     ]
     return {"flows": flows, "nodes": nodes, "cloud": made_up_cloud(draw)}
+
+
+def made_up_arrivals(draw: random.Random) -> dict[str, Any]:
+    """What ADTFRC's metrics say of the packets that arrive."""
+    found: dict[str, Any] = {
+        metric: {"mean_s": draw.uniform(0.0, 0.1), "deviation_s": draw.uniform(0.001, 0.1)} for metric in ("idd", "iad")
+    }
+    for state in ("normal", "congestion"):
+        both, idd, stt = (draw.randrange(100) for _ in range(3))
+        found[state] = {"packets": 500, "idd_high": both + idd, "stt_low": both + stt, "both": both}
+    return found
 
 
 def of_a_cell(case: Case, draw: random.Random, lossless: bool) -> dict[str, Any]:
@@ -398,14 +416,15 @@ def observed(case: Case, seed: int) -> dict[str, Any]:
         return {"rate_bps": draw.uniform(1e6, 2e6), "arrived": draw.uniform(95.0, 99.0)}
     if case.observe is adtfrc.observe:
         times = [0.3 * (step + 1) for step in range(1000)]
-        tracks = {name: [draw.uniform(0.0, 1.0) for _ in times] for name in ("rate", "idd", "stt", "por", "plr")}
+        tracks = {
+            name: [draw.uniform(0.0, 1.0) for _ in times] for name in ("rate", "idd", "stt", "por", "por_max", "plr")
+        }
+        tracks["route_changes"] = [float(draw.randrange(3)) for _ in times]
         return {"tracks": {"time": times, "queue": [draw.choice((0.0, 30.0)) for _ in times]} | tracks}
     if case.observe is testbed_capture.observe:
         counts = {kind: draw.randrange(5, 50) for kind in ("one", "two", "more", "duplicate")}
         pauses = {"pause_s": draw.uniform(0.01, 0.02), "burst": draw.uniform(1.0, 4.0)}
         return {"source": pauses | {"acknowledgements": counts}}
-    if case.observe is testbed_capture.observe_requests:
-        return {"source": {"requests": draw.randrange(5, 50)}}
     if case.observe is orbit_frames.observe:
         return {"frames": {metric: draw.uniform(1.0, 50.0) for metric in orbit_frames.UNITS}}
     if case.observe is media_suite.observe:
@@ -482,6 +501,65 @@ def test_each_metric_is_scored_on_the_losses_of_one_run() -> None:
         assert all(both <= min(one, other) for both, one, other in zip(joint, idd, stt, strict=True))
 
 
+def test_arrivals_are_counted_by_the_state_of_the_network_and_routes_change_with_motion() -> None:
+    def flow(speed: float) -> dict[str, Any]:
+        flows = [adtfrc.stream("stream0", "n0", "n1", adtfrc.observed()), *adtfrc.bursts(1)]
+        case = adtfrc.scene("short", speed, flows).set("duration", "60 s").set("flows.burst0.start", 5.0)
+        (found, *_) = run(case, seed=3).json()["flows"]
+        return dict(found)
+
+    rest, moving = flow(0.0), flow(20.0)
+    assert rest["route_changes"] < moving["route_changes"]
+    for found in (rest, moving):
+        counts = [found["arrivals"][state] for state in ("normal", "congestion")]
+        # The first packet of all has no difference, and is counted; and so is a packet that comes twice.
+        arrived = found["received_packets"] + found["duplicate_packets"]
+        assert sum(count["packets"] for count in counts) == arrived
+        for count in counts:
+            assert count["both"] <= min(count["idd_high"], count["stt_low"]) <= count["packets"]
+        assert 1.0 <= found["hops_mean"] <= found["hops_max"] <= 16
+        assert found["feedback_packets"] > 0
+
+
+def test_the_correlation_of_two_metrics_is_that_of_their_counts() -> None:
+    def phi(packets: int, idd_high: int, stt_low: int, both: int) -> float:
+        counts = {"packets": packets, "idd_high": idd_high, "stt_low": stt_low, "both": both}
+        return adtfrc.signals({"flows": [{"arrivals": {"normal": counts}}]}, "normal")["phi"]
+
+    # Independent, alike, opposite; by hand (0.2 − 0.3 · 0.3) / 0.21.
+    assert phi(100, 30, 50, 15) == pytest.approx(0.0)
+    assert phi(100, 30, 30, 30) == pytest.approx(1.0)
+    assert phi(100, 50, 50, 0) == pytest.approx(-1.0)
+    assert phi(100, 30, 30, 20) == pytest.approx(0.11 / 0.21)
+    assert math.isnan(phi(0, 0, 0, 0))
+    assert math.isnan(phi(9, 0, 3, 0))
+    assert adtfrc.correlation([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(1.0)
+    assert math.isnan(adtfrc.correlation([], []))
+    assert math.isnan(adtfrc.correlation([1.0, 1.0], [0.0, 1.0]))
+
+
+def test_route_changes_and_reordering_are_compared_in_windows_of_three_seconds() -> None:
+    times = [0.3 * (step + 1) for step in range(30)]
+    changes, reordered = [0.0] * 30, [0.0] * 30
+    # Both in the second of three windows, seconds apart; nothing arrives in the last one.
+    changes[11], reordered[18] = 2.0, 0.5
+    tracks = {"time": times, "route_changes": changes, "por_max": [*reordered[:20], *[math.nan] * 10]}
+    assert adtfrc._reordered_with_changes({"tracks": tracks}) == pytest.approx(1.0)
+    tracks["por_max"] = [0.5, *[0.0] * 29]
+    assert adtfrc._reordered_with_changes({"tracks": tracks}) == pytest.approx(-0.5)
+
+
+def test_states_are_identified_rightly_if_they_are_named() -> None:
+    nothing = dict.fromkeys(STATES, 0)
+    matrix = dict.fromkeys(STATES, nothing) | {
+        "congestion": nothing | {"congestion": 3, "normal": 1},
+        "disconnection": nothing | {"channel_error": 4, "disconnection": 1},
+    }
+    found = adtfrc.right({"flows": [{"identification": {"joint": {"by_state": matrix}}}]}, "joint")
+    assert (found["congestion"], found["disconnection"], found["all"]) == (75.0, 20.0, pytest.approx(400 / 9))
+    assert math.isnan(found["route_change"])
+
+
 def test_packets_of_the_testbed_leave_with_the_tick_of_linux_unless_said_otherwise() -> None:
     late = testbed_routes._late
     assert (late(0.8, ""), late(0.8, testbed_routes.EVEN)) == (0.010, 0.0)
@@ -521,6 +599,26 @@ def test_a_ratio_is_that_of_the_means_and_survives_a_replication_without_a_path(
     assert (ratio.mean, ratio.ci95) == (2.0, 0.0)
     assert adtfrc._ratio(sample(4.0, 8.0), sample(2.0, 0.0)).mean == 6.0
     assert math.isnan(adtfrc._ratio(sample(1.0, 1.0), sample(0.0, 0.0)).mean)
+
+
+@pytest.mark.parametrize("experiment", [one for one in EXPERIMENTS.values() if not one.live], ids=lambda one: one.id)
+def test_no_compared_row_depends_on_a_case_that_trials_leave_as_it_is(experiment: Experiment) -> None:
+    if lacking(experiment):
+        pytest.skip(f"{experiment.id}: {lacking(experiment)}")
+    cases = experiment.cases(QUICK)
+    beside = {name for name, case in cases.items() if case.beside}
+    if not beside:
+        return
+    one, other = (made_up(experiment, lossless) for lossless in (False, True))
+    # What made-up series hold goes by the seed alone.
+    changed_ones = {name: [other.documents[name][0]] * len(cases[name].seeds) for name in beside}
+    mixed = Measured({**one.documents, **changed_ones})
+
+    def compared(measured: Measured) -> list[Row]:
+        return [row for row in experiment.rows(measured) if row.verdict != "measured"]
+
+    assert compared(one) == compared(mixed)
+    assert experiment.rows(one) != experiment.rows(mixed)
 
 
 def verdicts_of(id_: str, measured: Measured) -> dict[str, str]:
@@ -673,7 +771,7 @@ def test_acknowledgements_a_segment_by_hand() -> None:
 @pytest.mark.parametrize(("at_load", "expected"), [(70, "holds"), (60, "fails")])
 def test_needless_route_discoveries_are_the_requests_beyond_those_at_low_load(at_load: int, expected: str) -> None:
     def set_requests(case: str, document: dict[str, Any]) -> None:
-        document["source"] = {"requests": 60 if ", 0.1 Mb/s" in case else at_load}
+        document["nodes"][0]["route_requests"] = 60 if ", 0.1 Mb/s" in case else at_load
 
     verdicts = verdicts_of("A3", changed(made_up(EXPERIMENTS["A3"], False), set_requests))
     assert [v for note, v in verdicts.items() if "unnecessary route discoveries" in note] == [expected]

@@ -9,14 +9,35 @@ import pytest
 from hopcast import lab, run
 from hopcast_papers.aodv_testbed import routes as testbed_routes
 from hopcast_papers.aodv_testbed.capture import (
+    IPV4,
+    LLC,
+    MAC_HEADER,
     Acknowledgements,
     Seen,
+    _capture,
+    _frames,
+    _type,
     acknowledgements,
     observe,
-    observe_requests,
     pauses,
-    requests,
 )
+
+ARP, ARP_BYTES, RREQ = b"\x08\x06", 28, 1
+"""Type of ARP, the length of its packet (RFC 826), behind which AODV's message is, and the type of a request (RFC 3561, 5.1)."""
+
+
+def requests(capture: bytes) -> int:
+    """The number of route requests in a source's capture that it has sent for itself: no node had passed them on."""
+    own: bytes | None = None
+    by: list[bytes] = []
+    for _, mac in _frames(capture):
+        if own is None and _type(mac) == IPV4:
+            # The first IP packet is the source's own.
+            own = mac[10:16]
+        message = mac[MAC_HEADER + LLC + ARP_BYTES :]
+        if _type(mac) == ARP and len(message) > 3 and message[0] == RREQ and message[3] == 0:
+            by.append(mac[10:16])
+    return sum(sender == own for sender in by)
 
 
 def segment(time_s: float, sequence: int) -> Seen:
@@ -98,7 +119,9 @@ def test_a_source_asks_for_a_route_over_two_hops_and_knows_its_neighbour() -> No
 
     def asked(hops: int) -> int:
         made = study.scenario(testbed_routes._a3_case(hops, 0.1)).set("duration", "15 s")
-        found: int = observe_requests(run(made, seed=1))["source"]["requests"]
+        result = run(made, seed=1)
+        found: int = result.json()["nodes"][0]["route_requests"]
+        assert found == requests(_capture(result)), "the counter is what a capture shows"
         return found
 
     assert (asked(1), asked(2) > 0) == (0, True)

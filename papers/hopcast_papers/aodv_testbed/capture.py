@@ -1,5 +1,5 @@
-"""What a capture at the source says: of A5's transfer the bursts in which segments leave, the pauses between them, and what the
-acknowledgements acknowledge; of A3 the route requests.
+"""What a capture at the source says of A5's transfer: the bursts in which segments leave, the pauses between them, and what the
+acknowledgements acknowledge.
 
 The paper ran tcpdump at node 1 (section 4.3). So does this module: it repeats the run with a capture of the source, which changes
 nothing.
@@ -25,10 +25,6 @@ ENHANCED_PACKET = 6
 MAC_HEADER, LLC = 24, 8
 """Bytes of a data frame before its packet (IEEE 802.11-2020, 9.3.2.1; IEEE 802.2 with SNAP)."""
 IPV4, TCP = b"\x08\x00", 6
-ARP, ARP_BYTES = b"\x08\x06", 28
-"""Type of ARP, and the length of its packet for Ethernet and IPv4 (RFC 826), behind which AODV's message is on the testbed."""
-RREQ = 1
-"""Type of a route request (RFC 3561, section 5.1)."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +52,6 @@ def observe(result: Result) -> Document:
             "acknowledgements": dataclasses.asdict(acknowledgements(seen)),
         }
     }
-
-
-def observe_requests(result: Result) -> Document:
-    """The number of route requests that the source has sent for itself."""
-    return {"source": {"requests": requests(_capture(result))}}
 
 
 def _capture(result: Result) -> bytes:
@@ -144,20 +135,6 @@ def packets(capture: bytes) -> Iterator[Seen]:
             own = own or by
             if own in (to, by):
                 yield _seen(packet, time_s, sent=by == own)
-
-
-def requests(capture: bytes) -> int:
-    """The number of route requests in a source's capture that it has sent for itself: no node had passed them on."""
-    own: bytes | None = None
-    by: list[bytes] = []
-    for _, mac in _frames(capture):
-        if own is None and _type(mac) == IPV4:
-            # The first IP packet is the source's own.
-            own = mac[10:16]
-        message = mac[MAC_HEADER + LLC + ARP_BYTES :]
-        if _type(mac) == ARP and len(message) > 3 and message[0] == RREQ and message[3] == 0:
-            by.append(mac[10:16])
-    return sum(sender == own for sender in by)
 
 
 def _frames(capture: bytes) -> Iterator[tuple[float, bytes]]:

@@ -174,7 +174,7 @@ def _testbed(amount: Amount) -> list[Parameter]:
             "AODV of draft 5: hello every second whatever else is sent, a neighbour lost after 2 s, no local repair",
             "section 3",
         ),
-        Parameter("messages", "in ARP packets; a request has 52 B", "section 3.2; 68 B there (Table 1)"),
+        Parameter("messages", "in ARP packets; a request has 68 B", "section 3.2; Table 1"),
         Parameter(
             "packets that wait for a route", "3", "the ARP queue (section 4.2) of Linux 2.2.12: arp(7), unres_qlen"
         ),
@@ -351,13 +351,6 @@ def _a3_case(hops: int, load: float, setting: str = "") -> str:
     return f"{_hops(hops)}, {load:g} Mb/s{setting}"
 
 
-def _is_asked(hops: int, load: float) -> bool:
-    """Whether route requests are counted: at high load, and at the least. The alternatives, whose cases take the place of the others when
-    the study's verdicts are tried with them, need them as well.
-    """
-    return hops in RECEIVED and (load == LOADS[0] or load > HIGH)
-
-
 BESIDE_A3 = (EVEN, INTERVAL, CAPTURE, CAPTURE + INTERVAL)
 
 
@@ -383,7 +376,7 @@ def _a3_cases(amount: Amount) -> Mapping[str, Case]:
             _seeds(amount)
             if setting or hops not in RECEIVED
             else amount.pick(quick=tuple(range(1, 13)), full=_seeds(amount)),
-            observe=capture.observe_requests if setting != SILENT and _is_asked(hops, load) else None,
+            beside=bool(setting),
         )
         for hops in HOPS
         for load in LOADS
@@ -483,7 +476,7 @@ def _a3_claims(measured: Measured) -> list[Row]:
         }
 
     def asked(hops: int, load: float) -> Sample:
-        return measured.sample(_a3_case(hops, load), lambda document: float(document["source"]["requests"]))
+        return measured.sample(_a3_case(hops, load), lambda document: float(document["nodes"][0]["route_requests"]))
 
     again = {
         f"{_hops(hops)}, {load:g} − {LOADS[0]:g} Mb/s": asked(hops, load) - asked(hops, LOADS[0])

@@ -5,21 +5,25 @@ M. Petrovic, M. Aboelaze: "Performance of TCP/UDP under Ad Hoc IEEE802.11", abst
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
-from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
+from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, average, value
 from hopcast.numbers import significant
+from hopcast.statistics import mean
 from hopcast_papers.h2o.places import loss, number
 from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes import mesh
 from hopcast_papers.strings_and_meshes.calls import CHOSEN, TABLE_1, call_case, single
 from hopcast_papers.strings_and_meshes.string import (
     CHANNELS,
+    ERRORS,
     FEC,
     HOPS,
+    IDEAL,
     NS2_WINDOW,
     Channel,
     hops_text,
@@ -40,6 +44,8 @@ LOAD = max(mesh.RATES)
 """kb/s of the connections at constant rates, next to static routes."""
 INTERVALS = {1.5: 5.33, 0.05: 160.0}
 """kb/s of packets of 1000 B by the seconds between them: the text's intervals, which contradict its rates (section 5)."""
+STRAIGHT = mesh.SIDE - 1
+"""Hops of a column or a row."""
 FEW = 3
 """Replications of what nothing judges, in the quick form."""
 
@@ -117,12 +123,44 @@ def _rows(measured: Measured) -> list[Row]:
         usual = mesh.case_name(SEGMENT, LOAD, channel)
         found = {name: _bulk(measured, name) for name in (usual, _static(channel))}
         rows += [value("P7", name, "bulk, mean", "kb/s", sample) for name, sample in found.items()]
+        rows += _routes(measured, usual)
         ratio = found[_static(channel)] / found[usual]
         rows.append(value("P7", f"{channel}, {STATIC} / DSDV", "bulk, mean, ratio", "", ratio))
+    usual, errors = (mesh.case_name(SEGMENT, LOAD, channel) for channel in (IDEAL, ERRORS))
+    more = measured.sample(errors, _changes) - measured.sample(usual, _changes)
+    rows.append(REGISTER.row("P7.re-routes", f"{ERRORS} − {IDEAL}", "changes of routes in a run", "", more))
+    astray = Sample.of(lambda hops: hops - STRAIGHT, measured.sample(errors, _most_hops))
+    rows.append(REGISTER.row("P7.off-line", errors, "most hops, beyond the line's", "", astray))
     for rate, channel in product(INTERVALS.values(), CHANNELS):
         name = mesh.case_name(SEGMENT, rate, channel)
         rows.append(value("P7", name, "bulk, mean", "kb/s", _bulk(measured, name)))
     return rows
+
+
+def _changes(document: Document) -> float:
+    """Changes of the routes of all connections of the mesh."""
+    return float(sum(flow["route_changes"] for flow in document["flows"]))
+
+
+def _most_hops(document: Document) -> float:
+    """The most hops of a packet that arrived."""
+    known = [flow["hops_max"] for flow in document["flows"] if flow["hops_max"] is not None]
+    return float(max(known, default=STRAIGHT))
+
+
+def _hops(document: Document) -> float:
+    """Mean number of hops, each connection counted alike; NaN if nothing arrived."""
+    known = [flow["hops_mean"] for flow in document["flows"] if flow["hops_mean"] is not None]
+    return mean(known) if known else math.nan
+
+
+def _routes(measured: Measured, case: str) -> list[Row]:
+    """How often DSDV changes the routes of the mesh, and whether packets leave their column or row."""
+    return [
+        value("P7", case, "changes of routes in a run", "", measured.sample(case, _changes)),
+        value("P7", case, "hops of a packet", "", measured.sample(case, _hops)),
+        value("P7", case, "most hops of a packet", "", measured.sample(case, _most_hops)),
+    ]
 
 
 def _notes(table: Table) -> list[str]:
@@ -138,6 +176,22 @@ def _notes(table: Table) -> list[str]:
         f"On the mesh a bulk connection of {SEGMENT} B next to {LOAD:g} kb/s has "
         + "; ".join(
             f"{bulk(mesh.case_name(SEGMENT, LOAD, channel))} kb/s by DSDV and {bulk(_static(channel))} by static routes ({channel})"
+            for channel in CHANNELS
+        )
+        + ".",
+        "DSDV changes the routes of the twelve connections "
+        + ", ".join(
+            f"{significant(number(table, mesh.case_name(SEGMENT, LOAD, channel), 'changes of routes in a run'))} times"
+            for channel in CHANNELS
+        )
+        + f" in a run (ideal, errors, FEC). A column or a row has {STRAIGHT} hops; packets have "
+        + ", ".join(
+            significant(number(table, mesh.case_name(SEGMENT, LOAD, channel), "hops of a packet"), 3)
+            for channel in CHANNELS
+        )
+        + " on average, and at most "
+        + ", ".join(
+            significant(number(table, mesh.case_name(SEGMENT, LOAD, channel), "most hops of a packet"))
             for channel in CHANNELS
         )
         + ".",

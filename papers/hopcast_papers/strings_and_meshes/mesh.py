@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
-from hopcast.lab.experiment import Amount, Case, Experiment, Measured, Parameter, Table
+from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.lab.rows import WHICH, Row, Sample, average, ratio_of_means, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
@@ -22,6 +22,7 @@ from hopcast_papers.strings_and_meshes.string import (
     IDEAL,
     NS2_WINDOW,
     SEGMENTS,
+    START,
     Channel,
     kbps,
     parameters,
@@ -51,6 +52,8 @@ RUNS = "runs with a connection that has more"
 Key = tuple[int, float, Channel]
 """Segment of the bulk connections, rate of the others, channel."""
 KEYS: tuple[Key, ...] = tuple(product(SEGMENTS, RATES, CHANNELS))
+SHORT_RUNS = (10.0, 20.0, 40.0)
+"""Seconds: the paper gives no length of a run, and a connection that starves for as long looks as if it had failed."""
 NOTIFIED = "DSDV told of lost frames"
 SAFE = "headers safe"
 """Kind of errors: no bit of a preamble or header is wrong."""
@@ -102,7 +105,10 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
         plain = mesh(name, key, amount)
         made[name] = Case(plain, seeds(amount))
         if key[2] == ERRORS:
-            made |= {_beside(key, setting): Case(change(plain), seeds(amount)) for setting, change in BESIDE.items()}
+            made |= {
+                _beside(key, setting): Case(change(plain), seeds(amount), beside=True)
+                for setting, change in BESIDE.items()
+            }
     return made
 
 
@@ -173,6 +179,9 @@ def _rows(measured: Measured) -> list[Row]:
         found = [kbps(measured, _beside((200, RATES[1], ERRORS), setting), at) for at in MIDDLE]
         silent_then = Sample.of(lambda *each: float(sum(rate == 0.0 for rate in each)), *found)
         rows.append(value("P6", f"{case}, 233.3 kb/s, {setting}", "connections without a packet", "", silent_then))
+    for rate, seconds in product(RATES, SHORT_RUNS):
+        found = measured.sample(case_name(200, rate, ERRORS), _silent_for(seconds))
+        rows.append(value("P6", f"{case}, {rate:g} kb/s, in {seconds:g} s", "connections without a packet", "", found))
     rows.append(REGISTER.row("P6.middle-fails", f"{case}, 233.3 kb/s", "connections without a packet", "", high))
     interfering = {
         f"{segment} B, {rate:g} kb/s, FEC / ideal": constant[segment, rate, FEC] / constant[segment, rate, IDEAL]
@@ -216,6 +225,16 @@ def _more(fec: Mapping[tuple[int, int], Sample], ideal: Mapping[tuple[int, int],
     return rows
 
 
+def _silent_for(seconds: float) -> Callable[[Document], float]:
+    """Number of middle connections of which nothing has arrived this long after their start."""
+
+    def found(document: Document) -> float:
+        firsts = [document["flows"][at]["first_arrival_s"] for at in MIDDLE]
+        return float(sum(first is None or first > START + seconds for first in firsts))
+
+    return found
+
+
 def _failed(bulk: Mapping[tuple[Key, int], Sample], key: Key, of: range = BULK) -> Sample:
     """Number of connections that have delivered nothing."""
     return Sample.of(lambda *each: float(sum(rate == 0.0 for rate in each)), *(bulk[key, at] for at in of))
@@ -255,6 +274,21 @@ def _notes(table: Table) -> list[str]:
         + f" of what the ideal channel carries. An RTS survives a bad spell more often if its preamble and header, {PLCP_OCTETS} octets in ns-2, "
         f"are not counted; they would keep {kept(f'errors, {SAFE} / ideal')}. Section 5 says that DSDV may take errors for a node out of reach: "
         f"where it does so with each frame that is given up, they keep {kept(f'errors, {NOTIFIED} / ideal')}.",
+        "Of the middle connections with segments of 200 B and errors, nothing has arrived for some in shorter runs: "
+        + "; ".join(
+            f"in {seconds:g} s "
+            + " and ".join(
+                significant(
+                    number(
+                        table, f"200 B, errors, middle, {rate:g} kb/s, in {seconds:g} s", "connections without a packet"
+                    ),
+                    2,
+                )
+                for rate in RATES
+            )
+            for seconds in SHORT_RUNS
+        )
+        + f" of them, beside {' and '.join(f'{rate:g}' for rate in RATES)} kb/s.",
         f"Beside {RATES[1]:g} kb/s with segments of 200 B {fails('')} of the four connections in the middle fail completely. Where nodes ask for "
         "addresses as ns-2's do, of which connections that begin at one instant lose the first packet and wait for a timeout, "
         f"{fails(f', {ARP}')} do; where DSDV is told of lost frames {fails(f', {NOTIFIED}')}.",

@@ -25,6 +25,7 @@ from hopcast_papers.strings_and_meshes.string import (
     NODES,
     NS2_WINDOW,
     SEGMENTS,
+    START,
     Channel,
     kbps,
     one_tcp,
@@ -50,6 +51,9 @@ LONG_KBPS = 1.0
 """kb/s: "a very low rate (about 1 kbps)"."""
 RESIDUAL = f"1000 B, no RTS, {LEFT_BER:g} of the bits wrong"
 DELIVERED = "segments delivered in a run"
+FIRST = f"{LONG} first"
+AHEAD = 1.0
+"""Seconds by which the connection over all hops begins before the others, in one alternative."""
 WINDOWS = (NS2_WINDOW, 1)
 """Segments: the chosen size, and alternatives."""
 
@@ -72,6 +76,7 @@ def _setup(amount: Amount) -> list[Parameter]:
             f"none; beside, {LEFT_BER:g} at all times, at the rate without FEC",
             "section 3 has 10⁻⁶, far less than matters; varied",
         ),
+        Parameter(FIRST, f"beside, with RTS: by {AHEAD:g} s", "the order is not stated; all at once otherwise"),
         Parameter("one connection alone", "as in P1, over one hop", "what those over one hop are compared with"),
         Parameter("window", f"{NS2_WINDOW} segments; 1 beside", "not stated: ns-2's default; Fig. 1"),
         Parameter(f"seeds with {NS2_WINDOW} segments", f"{len(_many(amount))}", "what arrives there is chance"),
@@ -99,13 +104,18 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
         made[name] = Case(
             scenario(name, flows, rts=rts, channel=channel, seconds=_seconds(amount)),
             _many(amount) if window == NS2_WINDOW else seeds(amount),
+            beside=window != NS2_WINDOW,
         )  # fmt: skip
     for segment, rts, channel in product(SEGMENTS, (False, True), CHANNELS):
         name = _alone(segment, rts, channel)
         # As in P1, so that it is simulated once.
         made[name] = one_tcp(name, 1, segment, NS2_WINDOW, rts, channel, amount)
+    for segment, channel in product(SEGMENTS, CHANNELS):
+        plain = made[_case(segment, True, channel, NS2_WINDOW)].scenario
+        earlier = plain.set(f"flows.stream{CONNECTIONS.index(LONG)}.start", START - AHEAD)
+        made[_first(segment, channel)] = Case(earlier, seeds(amount), beside=True)
     left = with_ber(made[_case(1000, False, ERRORS, NS2_WINDOW)].scenario, LEFT_BER)
-    return made | {RESIDUAL: Case(left, seeds(amount))}
+    return made | {RESIDUAL: Case(left, seeds(amount), beside=True)}
 
 
 def _middle(short: Sequence[Sample]) -> Sample:
@@ -113,10 +123,10 @@ def _middle(short: Sequence[Sample]) -> Sample:
     return average(short[NEIGHBOURS.index(name)] for name in MIDDLE) / average(short)
 
 
-def _segments(measured: Measured, key: Key) -> Sample:
+def _segments(measured: Measured, case: str, segment: int) -> Sample:
     """Number of segments that the connection over all hops delivered in a run."""
-    octets = measured.flow(_case(*key), f"stream{CONNECTIONS.index(LONG)}", "received_bytes")
-    return Sample.of(lambda received: received / key[0], octets)
+    octets = measured.flow(case, f"stream{CONNECTIONS.index(LONG)}", "received_bytes")
+    return Sample.of(lambda received: received / segment, octets)
 
 
 def _rows(measured: Measured) -> list[Row]:
@@ -141,8 +151,11 @@ def _rows(measured: Measured) -> list[Row]:
     chosen = [key for key in KEYS if key[3] == NS2_WINDOW]
     rates = [rate[key, LONG] for key in chosen]
     rows.append(value("P5", f"{LONG}, the mean of {len(rates)}", "goodput", "kb/s", average(rates)))
-    passed = {f"{_short(*key)}, {LONG}": _segments(measured, key) for key in chosen}
+    passed = {f"{_short(*key)}, {LONG}": _segments(measured, _case(*key), key[0]) for key in chosen}
     rows += REGISTER.rows("P5.passes-data", LONG, DELIVERED, "", passed)
+    for segment, channel in product(SEGMENTS, CHANNELS):
+        case = _first(segment, channel)
+        rows.append(value("P5", f"{case}, {LONG}", DELIVERED, "", _segments(measured, case, segment)))
     shares = {f"{_short(*key)}, window {NS2_WINDOW}": rate[key, LONG] / mean[key] for key in chosen}
     rows += REGISTER.rows("P5.multihop-fails", "", f"{LONG} / mean over one hop", "", shares)
     affected = {}
@@ -214,6 +227,13 @@ def _notes(table: Table) -> list[str]:
             else "Something arrives in each of the cases"
         )
         + f", for a window of {NS2_WINDOW} segments.",
+        f"If the connection over seven hops begins {AHEAD:g} s before the others, it delivers, with RTS, "
+        + ", ".join(
+            f"{significant(number(table, f'{_first(segment, channel)}, {LONG}', DELIVERED))} in place of "
+            f"{significant(number(table, f'{_short(segment, True, channel, NS2_WINDOW)}, {LONG}', DELIVERED))} segments of {segment} B ({channel})"
+            for segment, channel in product(SEGMENTS, CHANNELS)
+        )
+        + ".",
         "Totals without RTS, segments of 1000 B: "
         + ", ".join(f"{significant(of('total', 1000, False, channel))} kb/s ({channel})" for channel in CHANNELS)
         + "; with RTS "
@@ -250,6 +270,10 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
         (f"Goodput of each connection, {segment} B, {rts_text(rts)}", drawn(segment, rts))
         for segment, rts in product(SEGMENTS, (False, True))
     ]
+
+
+def _first(segment: int, channel: Channel) -> str:
+    return f"{_short(segment, True, channel, NS2_WINDOW)}, {FIRST}"
 
 
 def _alone(segment: int, rts: bool, channel: Channel) -> str:

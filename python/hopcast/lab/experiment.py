@@ -51,12 +51,14 @@ class Case:
     """One scenario, simulated once with each of the seeds.
 
     `observe` reads from a replication what its document lacks, such as a series; its result is merged into the
-    document. Raises `TypeError` and `ValueError`.
+    document. `beside`: no row that the paper has a number or a sentence for depends on the case, so that trials of
+    other parameters (`hopcast.lab.sensitivity`) leave it as it is. Raises `TypeError` and `ValueError`.
     """
 
     scenario: Scenario
     seeds: tuple[int, ...]
     observe: Callable[[Result], Document] | None = None
+    beside: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.scenario, Scenario):

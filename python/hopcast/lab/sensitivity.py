@@ -70,10 +70,12 @@ class Trial:
             made = changed(self.experiment, alternative.change)
         else:
             made = changed(self.experiment, lambda scenario: with_values(scenario, alternative.values))
-        cases = made.cases
+        cases, unchanged = made.cases, self.experiment.cases
 
         def few(amount: Amount) -> dict[str, Case]:
-            found = cases(amount).items()
+            # What no compared row depends on is not simulated again.
+            kept = {name: case for name, case in unchanged(amount).items() if case.beside}
+            found = ({**cases(amount), **kept}).items()
             return {name: dataclasses.replace(case, seeds=case.seeds[: self.most]) for name, case in found}
 
         return dataclasses.replace(made, cases=few)

@@ -116,6 +116,12 @@ pub trait Routing: Any + fmt::Debug + Send {
         0
     }
 
+    /// Route requests that this node has sent for itself, not those of others that it has passed on; 0 of a protocol that looks for no
+    /// routes.
+    fn requests(&self) -> u64 {
+        0
+    }
+
     /// Whether the protocol wants to see packets that neighbours send to each other.
     fn is_promiscuous(&self) -> bool {
         false

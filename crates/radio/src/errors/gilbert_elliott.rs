@@ -30,6 +30,38 @@ impl States {
     }
 }
 
+/// What moves the states of a channel on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// Time, whether frames pass or not.
+    #[default]
+    Time,
+    /// The time of the frames that a node receives: between them the state stands still. The error models of ns-2 in units of bytes
+    /// and packets do this (`TwoStateErrorModel` in errmodel.cc, where `remainLen_` goes down with each packet).
+    Frames,
+}
+
+/// The time of a channel that stands still while nothing is received.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    /// When the last frame ended.
+    until: Instant,
+    /// The channel's time then.
+    at: Instant,
+}
+
+impl Used {
+    /// The channel's time at the start and at the end of a frame, which end in order. Frames that overlap share it.
+    fn span(&mut self, start: Instant, end: Instant) -> (Instant, Instant) {
+        let from = self.at.saturating_before(self.until.saturating_since(start));
+        let to = from + end.saturating_since(start);
+        if end > self.until {
+            *self = Self { until: end, at: to };
+        }
+        (from, to)
+    }
+}
+
 /// One node's channel: a Markov chain of two states in continuous time.
 ///
 /// E. N. Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39(5), 1960, and E. O. Elliott,
@@ -135,20 +167,29 @@ pub struct GilbertElliottErrors {
     code: Option<ReedSolomon>,
     /// Whether preambles and headers err as well.
     headers: bool,
+    clock: Clock,
     /// By station, of those asked about so far.
-    chains: Vec<GilbertElliott>,
+    chains: Vec<(GilbertElliott, Used)>,
 }
 
 impl GilbertElliottErrors {
     /// The channels of a run with `seed`. `code` corrects errors in all frames; bits of preambles and PLCP headers err only with
     /// `headers`.
     pub fn new(seed: u64, states: States, code: Option<ReedSolomon>, headers: bool) -> Self {
-        Self { seed, states, code, headers, chains: Vec::new() }
+        Self { seed, states, code, headers, clock: Clock::Time, chains: Vec::new() }
     }
 
-    fn chain(&mut self, station: u32) -> &mut GilbertElliott {
+    /// The same with states that `clock` moves on.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    fn chain(&mut self, station: u32) -> &mut (GilbertElliott, Used) {
         let known = self.chains.len() as u32;
-        self.chains.extend((known..=station).map(|station| GilbertElliott::new(self.seed, station, self.states)));
+        let new = |station| (GilbertElliott::new(self.seed, station, self.states), Used::default());
+        self.chains.extend((known..=station).map(new));
         &mut self.chains[station as usize]
     }
 }
@@ -157,8 +198,15 @@ impl ErrorModel for GilbertElliottErrors {
     fn loss(&mut self, &ReceivedFrame { frame, receiver, start, end, .. }: &ReceivedFrame<'_>) -> f64 {
         let before = if self.headers { frame.vector.framing().header_bits } else { 0 };
         let begin = if before == 0 { start } else { start.saturating_before(frame.header) };
-        let code = self.code;
-        let chain = self.chain(receiver.0);
+        let (code, clock) = (self.code, self.clock);
+        let (chain, used) = self.chain(receiver.0);
+        let (begin, start, end) = match clock {
+            Clock::Time => (begin, start, end),
+            Clock::Frames => {
+                let (from, to) = used.span(begin, end);
+                (from, from + start.saturating_since(begin), to)
+            }
+        };
         match code {
             // The code spans the header's octets too.
             Some(code) => 1.0 - chain.coded_success(code, begin, end, frame.octets + before / 8),
@@ -273,6 +321,48 @@ mod tests {
         );
     }
 
+    /// The variant with that fault: by hand, frames of 4 ms and pauses of a second take 4 ms each of the channel's time, and one that
+    /// begins before the last one has ended shares the rest of it.
+    #[test]
+    fn a_channel_that_frames_move_stands_still_between_them() {
+        let mut used = Used::default();
+        let seen = [(1_000_000, 1_004_000), (2_000_000, 2_004_000), (2_003_000, 2_007_000), (2_005_000, 2_006_500)];
+        let spans = seen.map(|(start, end)| used.span(micros(start), micros(end)));
+        assert_eq!(
+            spans,
+            [(0, 4_000), (4_000, 8_000), (7_000, 11_000), (9_000, 10_500)].map(|(a, b)| (micros(a), micros(b)))
+        );
+        assert_eq!(used.at, micros(11_000));
+    }
+
+    /// The consequence that the paper names: "states lasted for very long time". With frames of 1 ms each 100 ms the state after a pause
+    /// is the one before but for a hundredth of the time, so that nearly all frames that follow a bad one are bad, too.
+    #[test]
+    fn states_that_frames_move_outlast_pauses() {
+        let after_bad = |clock| {
+            let (mut bad, mut still) = (0_u32, 0_u32);
+            for station in 0..20 {
+                let mut errors = GilbertElliottErrors::new(9, PAPER, None, false).with_clock(clock);
+                let mut was_bad = false;
+                for i in 0..3_000_u64 {
+                    let frame = frame(Duration::ZERO, Duration::from_millis(1));
+                    let (start, end) = (micros(100_000 * i), micros(100_000 * i + 1_000));
+                    let received =
+                        ReceivedFrame { frame: &frame, receiver: StationId(station), power: Power::MAX, start, end };
+                    let is_bad = errors.loss(&received) > 0.5;
+                    bad += u32::from(was_bad);
+                    still += u32::from(was_bad && is_bad);
+                    was_bad = is_bad;
+                }
+            }
+            f64::from(still) / f64::from(bad)
+        };
+        // Frames of 20 bytes in 1 ms: bad above half a chance, which takes 0.43 ms or more of a bad state.
+        let (time, frames) = (after_bad(Clock::Time), after_bad(Clock::Frames));
+        assert!((time - 0.27).abs() < 0.04, "{time}");
+        assert!((frames - 0.97).abs() < 0.02, "{frames}");
+    }
+
     /// By hand: 1000 bytes at 2 Mb/s take 4 ms, 8000 bits; wholly good 0.9920, wholly bad 1.2e-35.
     #[test]
     fn a_frame_in_one_state_has_that_states_rate() {
@@ -302,13 +392,9 @@ mod tests {
         assert!(coded / frames as f64 > 0.999_999, "{coded} of {frames}");
     }
 
-    /// How likely an RTS frame, 20 bytes at 1 Mb/s, is lost where each hundredth bit errs.
-    fn lost(headers: bool, code: Option<ReedSolomon>) -> f64 {
-        let mean = Duration::from_secs(1);
-        let states = States { good_ber: 1e-2, bad_ber: 1e-2, good_mean: mean, bad_mean: mean };
-        let header = Duration::from_micros(192);
-        let airtime = header + Duration::from_micros(160);
-        let frame = Header {
+    /// A frame of 20 bytes.
+    fn frame(header: Duration, airtime: Duration) -> Header {
+        Header {
             kind: FrameKind::Rts,
             transmitter: StationId(1),
             receiver: Some(StationId(0)),
@@ -321,7 +407,16 @@ mod tests {
             airtime,
             header,
             payload: None,
-        };
+        }
+    }
+
+    /// How likely an RTS frame, 20 bytes at 1 Mb/s, is lost where each hundredth bit errs.
+    fn lost(headers: bool, code: Option<ReedSolomon>) -> f64 {
+        let mean = Duration::from_secs(1);
+        let states = States { good_ber: 1e-2, bad_ber: 1e-2, good_mean: mean, bad_mean: mean };
+        let header = Duration::from_micros(192);
+        let airtime = header + Duration::from_micros(160);
+        let frame = frame(header, airtime);
         let (start, end) = (Instant::START + header, Instant::START + airtime);
         let received = ReceivedFrame { frame: &frame, receiver: StationId(0), power: Power::MAX, start, end };
         GilbertElliottErrors::new(1, states, code, headers).loss(&received)

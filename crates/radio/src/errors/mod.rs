@@ -28,7 +28,7 @@ use hopcast_protocols::time::Instant;
 use crate::frame::{Header, StationId};
 use crate::units::Power;
 pub use curve::SuccessCurve;
-pub use gilbert_elliott::{GilbertElliott, GilbertElliottErrors, States};
+pub use gilbert_elliott::{Clock, GilbertElliott, GilbertElliottErrors, States};
 pub use noise::{DEFAULT_NOISE_FIGURE, thermal_noise};
 pub use packet::PacketErrors;
 

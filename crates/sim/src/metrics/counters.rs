@@ -148,6 +148,11 @@ pub struct Counters {
     pub routing_packets: u64,
     /// Bytes after the IP header of these, and of the headers that the protocol put before data.
     pub routing_bytes: u64,
+    /// Route requests that the routing protocol sent for this node, others' that it passed on not counted.
+    pub route_requests: u64,
+    /// How often the routing protocol led a packet with data to another neighbour than the packet before from the same source to
+    /// the same destination.
+    pub route_changes: u64,
     /// ARP requests given to the interface.
     pub arp_requests: u64,
     /// ARP replies given to the interface.

@@ -3,9 +3,10 @@
 use super::fec::Repair;
 use super::journal::{Dropped, Journal, Passage, Shown};
 use super::playout::Playout;
+use super::way::Ways;
 use super::{
-    Arrival, Census, DropCause, FecSummary, FrameSummary, Identified, Jitter, Ledger, Loss, Losses, Monitor, PathState,
-    PlayerSpec, PlayerSummary, RateControl, Scores, Series, Truth, Unjudged,
+    Arrival, ArrivalSummary, Census, DropCause, FecSummary, FrameSummary, Identified, Jitter, Ledger, Loss, Losses,
+    Monitor, PathState, PlayerSpec, PlayerSummary, RateControl, Scores, Series, Truth, Unjudged, WaySummary,
 };
 use crate::id::{FlowId, NodeId};
 use hdrhistogram::Histogram;
@@ -30,6 +31,8 @@ pub struct FlowSpec {
     pub priority: UserPriority,
     /// The player of its media.
     pub player: Option<PlayerSpec>,
+    /// Its source and its sink, if packets between them are counted.
+    pub ends: Option<[NodeId; 2]>,
     /// Whether its losses are compared with what the flow itself identifies.
     pub is_monitored: bool,
     /// Whether FEC protects it.
@@ -92,6 +95,7 @@ pub struct FlowMetrics {
     playout: Option<Playout>,
     monitor: Option<Box<Monitor>>,
     repair: Repair,
+    ways: Ways,
     series: Series,
     /// For a recording.
     passages: Option<Vec<Passage>>,
@@ -214,9 +218,16 @@ pub struct FlowSummary {
     /// Results of the flow's FEC.
     #[serde(flatten)]
     pub fec: FecSummary,
+    /// The ways of its packets; `None` if they are unknown.
+    #[serde(flatten)]
+    pub ways: Option<WaySummary>,
     /// For ADTFRC: numbers of losses by their true state or cause, then by the state that each identification found.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub identification: Option<Scores>,
+    /// For ADTFRC: IDD and its predecessor IAD over the packets that arrived, and how many of these had IDD HIGH and STT LOW, by
+    /// the state of the network.
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    pub arrivals: Option<ArrivalSummary>,
 }
 
 /// Significant decimal digits that the histogram of delays keeps.
@@ -260,6 +271,7 @@ impl FlowMetrics {
             tcp: TcpStatistics::default(),
             playout,
             repair: Repair::default(),
+            ways: Ways::default(),
             series,
             passages: None,
         }
@@ -274,6 +286,7 @@ impl FlowMetrics {
             end: Instant::MAX,
             priority: UserPriority::BEST_EFFORT,
             player: None,
+            ends: None,
             is_monitored: false,
             is_protected: false,
             is_media: false,
@@ -449,13 +462,22 @@ impl FlowMetrics {
         match (unjudged.loss, truth) {
             (Loss::Dropped { .. }, truth) => monitor.on_judgement(unjudged.seq, truth, now),
             (Loss::Late(identified), Some(truth)) => monitor.on_late_judgement(truth, identified),
-            (Loss::Late(_), None) => {}
+            (Loss::Arrived(signs), Some(truth)) => monitor.on_arrival(truth, signs),
+            (Loss::Late(_) | Loss::Arrived(_), None) => {}
         }
     }
 
     /// ADTFRC's receiver measured `sample`.
     pub(crate) fn handle_path_sample(&mut self, sample: &adtfrc::Sample, now: Instant) {
         self.series.handle_path_sample(sample, now);
+        if let Some(monitor) = &mut self.monitor {
+            monitor.on_sample(sample);
+        }
+    }
+
+    /// Whether this is the node of the flow's sink, and the ways of its packets are counted.
+    fn is_sink(&self, node: NodeId) -> bool {
+        self.spec.ends.is_some_and(|[_, sink]| sink == node)
     }
 
     /// Totals of one connection of the flow; called once for each at the end.
@@ -530,7 +552,9 @@ impl FlowMetrics {
                 true => self.repair.summary(sent_packets, self.sent_bytes),
                 false => FecSummary::default(),
             },
+            ways: self.spec.ends.is_some().then(|| self.ways.summary()),
             identification: self.monitor.as_ref().map(|monitor| *monitor.scores()),
+            arrivals: self.monitor.as_ref().map(|monitor| monitor.arrivals()),
         }
     }
 
@@ -685,6 +709,46 @@ impl FlowTable {
         }
     }
 
+    /// The receiver of `flow` measured `sample` of datagram `seq`, with these signs.
+    pub(crate) fn handle_arrival(
+        &mut self,
+        flow: FlowId,
+        seq: u64,
+        sample: &adtfrc::Sample,
+        signs: adtfrc::Signs,
+        now: Instant,
+    ) {
+        let metrics = &mut self[flow];
+        metrics.handle_path_sample(sample, now);
+        if metrics.monitor.is_some() {
+            self.unjudged.push(Unjudged { flow, seq, loss: Loss::Arrived(signs) });
+        }
+    }
+
+    /// A node led a packet of `flow` to `destination` over another neighbour than the one before.
+    pub(crate) fn handle_route_change(&mut self, flow: FlowId, destination: NodeId, now: Instant) {
+        if let Some(flow) = self.flows.get_mut(flow.0 as usize).filter(|flow| flow.is_sink(destination)) {
+            flow.ways.handle_change();
+            flow.series.handle_route_change(now);
+        }
+    }
+
+    /// A whole datagram of `flow` arrived at `node` over `hops`.
+    #[inline]
+    pub(crate) fn handle_hops(&mut self, flow: FlowId, node: NodeId, hops: u32) {
+        if let Some(flow) = self.flows.get_mut(flow.0 as usize).filter(|flow| flow.is_sink(node)) {
+            flow.ways.handle_arrival(hops);
+        }
+    }
+
+    /// `node` sends a datagram of `flow`, of `octets`.
+    #[inline]
+    pub(crate) fn handle_made(&mut self, flow: FlowId, node: NodeId, octets: u32) {
+        if let Some(flow) = self.flows.get_mut(flow.0 as usize).filter(|flow| flow.is_sink(node)) {
+            flow.ways.handle_answer(octets);
+        }
+    }
+
     /// Takes out a loss, for judgement by a part that sees the whole network.
     pub(crate) fn poll_unjudged(&mut self) -> Option<Unjudged> {
         self.unjudged.pop()
@@ -738,6 +802,7 @@ mod tests {
             end: at(10_000),
             priority: UserPriority::BEST_EFFORT,
             player: None,
+            ends: None,
             is_monitored: false,
             is_protected: false,
             is_media: false,
@@ -892,6 +957,7 @@ mod tests {
             end: at(10_000),
             priority: UserPriority::BEST_EFFORT,
             player,
+            ends: None,
             is_monitored: false,
             is_protected: false,
             is_media: false,
@@ -959,6 +1025,7 @@ mod tests {
             end: at(1),
             priority: UserPriority::BEST_EFFORT,
             player: None,
+            ends: None,
             is_monitored: false,
             is_protected: false,
             is_media: false,

@@ -9,6 +9,7 @@
 //!   ([`Census`]);
 //! * bytes of a stream: the sink reads at most what was written, and the missing bytes are in the buffers between.
 
+mod arrivals;
 mod census;
 pub mod conversation;
 mod counters;
@@ -22,7 +23,9 @@ mod path_state;
 mod playout;
 mod series;
 mod viewing;
+mod way;
 
+pub use arrivals::{ArrivalSummary, Arrivals, Signals};
 pub use census::Census;
 pub use counters::{Counters, DropCause};
 pub use fec::FecSummary;
@@ -35,3 +38,4 @@ pub use monitor::{Identified, Loss, Monitor, Score, Scores, Truth, Unjudged};
 pub use path_state::{PathState, RateControl};
 pub use playout::{FrameSummary, PlayerSpec, PlayerSummary};
 pub use series::{PathSample, Sample, Series};
+pub use way::WaySummary;

@@ -7,7 +7,7 @@
 //! packet that counts as lost but was not dropped is late: it waits for a route, or others have taken another way, which
 //! is a change of route. A drop at a host for local reasons is neither.
 
-use super::{DropCause, PathState};
+use super::{ArrivalSummary, Arrivals, DropCause, PathState};
 use crate::id::{FlowId, NodeId};
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::adtfrc;
@@ -122,7 +122,7 @@ impl<T: Serialize> Serialize for Named<T> {
     }
 }
 
-/// A loss that only a part that sees the whole network can judge.
+/// A loss, or an arrival, that only a part that sees the whole network can judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unjudged {
     /// The flow.
@@ -145,6 +145,8 @@ pub enum Loss {
     },
     /// It was not dropped; its receiver counts it as lost, and identifies these states.
     Late(Identified),
+    /// It was not lost at all: it arrived with these signs, to be compared with the state of the network.
+    Arrived(adtfrc::Signs),
 }
 
 /// The record of one flow.
@@ -159,9 +161,25 @@ pub struct Monitor {
     /// When the sender was last known to probe; `Instant::MAX` while it does.
     probed: Option<Instant>,
     scores: Scores,
+    arrivals: Arrivals,
 }
 
 impl Monitor {
+    /// The receiver measured a packet that arrived.
+    pub(crate) fn on_sample(&mut self, sample: &adtfrc::Sample) {
+        self.arrivals.on_sample(sample);
+    }
+
+    /// A packet with these signs arrived in a network in this state.
+    pub(crate) fn on_arrival(&mut self, truth: Truth, signs: adtfrc::Signs) {
+        self.arrivals.on_signs(signs, truth.state == PathState::Congestion);
+    }
+
+    /// What is known of the packets that arrived.
+    pub(crate) fn arrivals(&self) -> ArrivalSummary {
+        self.arrivals.summary()
+    }
+
     /// A packet of the connection, with this number, left with datagram `seq`.
     pub fn on_sent(&mut self, number: u64, seq: u64) {
         self.sent.push_back((number, seq));

@@ -34,6 +34,8 @@ pub struct Sample {
     pub srtt: Duration,
     /// State of the sender with TFRC or ADTFRC.
     pub control: Option<RateControl>,
+    /// Changes of the route to the sink in the interval.
+    pub route_changes: u32,
     /// Measurements of ADTFRC's receiver in the interval; `None` without an arrival.
     pub path: Option<PathSample>,
 }
@@ -43,12 +45,16 @@ pub struct Sample {
 pub struct PathSample {
     /// Mean inter-packet delay difference of the packets that arrived, in seconds.
     pub delay_difference: f64,
+    /// Mean time between two of them, in seconds.
+    pub arrival_interval: f64,
     /// Their number.
     pub packets: u32,
     /// Short-term throughput at the last of them, in packets per second.
     pub throughput: f64,
     /// Packet out-of-order ratio at the last of them.
     pub reordered: f64,
+    /// The largest packet out-of-order ratio of any of them.
+    pub most_reordered: f64,
     /// Packet loss ratio at the last of them.
     pub lost: f64,
 }
@@ -96,20 +102,30 @@ impl Series {
         self.current.srtt = control.rtt;
     }
 
+    /// A packet for the sink was led to another neighbour than the one before, at `now`.
+    pub(crate) fn handle_route_change(&mut self, now: Instant) {
+        self.advance(now);
+        self.current.route_changes += 1;
+    }
+
     /// ADTFRC's receiver measured `sample` at `now`.
     pub(crate) fn handle_path_sample(&mut self, sample: &adtfrc::Sample, now: Instant) {
         self.advance(now);
         // The first packet of all has no difference to one before.
-        let Some(difference) = sample.delay_difference else { return };
-        let (mean, count) = self.current.path.map_or((0.0, 0), |path| (path.delay_difference, path.packets));
+        let (Some(difference), Some(interval)) = (sample.delay_difference, sample.arrival_interval) else { return };
+        let before = self.current.path;
+        let (differences, intervals, count) =
+            before.map_or((0.0, 0.0, 0), |path| (path.delay_difference, path.arrival_interval, path.packets));
         let packets = count + 1;
         // A mean that goes along.
-        let delay_difference = mean + (difference as f64 / 1e9 - mean) / f64::from(packets);
+        let with = |mean: f64, nanos: i64| mean + (nanos as f64 / 1e9 - mean) / f64::from(packets);
         self.current.path = Some(PathSample {
-            delay_difference,
+            delay_difference: with(differences, difference),
+            arrival_interval: with(intervals, interval),
             packets,
             throughput: sample.throughput,
             reordered: sample.reordered,
+            most_reordered: before.map_or(0.0, |path| path.most_reordered).max(sample.reordered),
             lost: sample.lost,
         });
     }
@@ -201,15 +217,25 @@ mod tests {
     }
 
     #[test]
+    fn changes_of_the_route_are_those_of_the_interval() {
+        let mut series = Series::new(Duration::from_secs(10));
+        let at = |millis| Instant::START + Duration::from_millis(millis);
+        [20, 90, 100].into_iter().for_each(|millis| series.handle_route_change(at(millis)));
+        series.advance(at(300));
+        assert_eq!(series.samples().iter().map(|s| s.route_changes).collect::<Vec<_>>(), [2, 1, 0]);
+    }
+
+    #[test]
     fn rate_control_stays_and_measurements_are_those_of_the_interval() {
         let mut series = Series::new(Duration::from_secs(10));
         let at = |millis| Instant::START + Duration::from_millis(millis);
         let control =
             RateControl { rate: 8e4, loss_event_rate: Some(0.1), rtt: Duration::from_millis(20), state: None };
         let sample = |difference, throughput| adtfrc::Sample {
+            arrival_interval: Some(6_000_000),
             delay_difference: difference,
             throughput,
-            reordered: 0.0,
+            reordered: if throughput < 3.0 { 0.25 } else { 0.0 },
             lost: 0.5,
         };
         series.handle_rate_control(control, at(10));
@@ -221,6 +247,8 @@ mod tests {
         assert_eq!((first.control, first.srtt, second.control), (Some(control), control.rtt, Some(control)));
         let path = first.path.expect("packets arrived");
         assert!((path.delay_difference - 0.0015).abs() < 1e-12);
+        assert!((path.arrival_interval - 0.006).abs() < 1e-12);
+        assert_eq!((path.reordered, path.most_reordered), (0.0, 0.25));
         assert_eq!((path.packets, path.throughput, path.lost, second.path), (2, 3.0, 0.5, None));
     }
 

@@ -59,6 +59,13 @@ pub struct NodeRecord {
     /// Bytes of these messages behind the IP header, and of the headers that the protocol put before data.
     #[schemars(extend("x-counted" = "at each hop"))]
     pub routing_bytes: u64,
+    /// Route requests of AODV and DSR that the node sent for itself, each once; those of others that it passed on are not among them.
+    #[schemars(extend("x-unit" = "messages", "x-counted" = "at the node"))]
+    pub route_requests: u64,
+    /// Changes of routes: how often the routing protocol led a packet with data to another neighbour than the packet before from
+    /// the same source to the same destination. 0 with static routes.
+    #[schemars(extend("x-unit" = "changes", "x-counted" = "at the node"))]
+    pub route_changes: u64,
     /// ARP requests given to an interface.
     #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sender"))]
     pub arp_requests: u64,
@@ -332,6 +339,8 @@ pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRec
             sent: host.sent,
             routing_packets: host.routing_packets,
             routing_bytes: host.routing_bytes,
+            route_requests: host.route_requests,
+            route_changes: host.route_changes,
             arp_requests: host.arp_requests,
             arp_replies: host.arp_replies,
             drops: Drops::new(|cause| host[cause]),

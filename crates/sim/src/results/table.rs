@@ -59,6 +59,11 @@ pub fn flow_table(result: &RunResult) -> RecordBatch {
     table.optional_counts("recovered_packets", summaries().map(|s| s.fec.recovered_packets));
     table.numbers("fec_overhead_ratio", summaries().map(|s| s.fec.fec_overhead_ratio));
     table.numbers("recovered_delay_mean_s", summaries().map(|s| s.fec.recovered_delay_mean_s));
+    table.optional_counts("route_changes", summaries().map(|s| Some(s.ways?.route_changes)));
+    table.numbers("hops_mean", summaries().map(|s| s.ways?.hops_mean));
+    table.optional_counts("hops_max", summaries().map(|s| s.ways?.hops_max));
+    table.optional_counts("feedback_packets", summaries().map(|s| Some(s.ways?.feedback_packets)));
+    table.optional_counts("feedback_bytes", summaries().map(|s| Some(s.ways?.feedback_bytes)));
     table.finish()
 }
 
@@ -76,6 +81,8 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     counts("sent", |n| n.sent);
     counts("routing_packets", |n| n.routing_packets);
     counts("routing_bytes", |n| n.routing_bytes);
+    counts("route_requests", |n| n.route_requests);
+    counts("route_changes", |n| n.route_changes);
     counts("arp_requests", |n| n.arp_requests);
     counts("arp_replies", |n| n.arp_replies);
     counts("rts_sent", |n| n.rts_sent);
@@ -151,9 +158,12 @@ pub fn series_table(result: &RunResult) -> RecordBatch {
     table.numbers("allowed_bps", rows.iter().map(|row| row.allowed_bps));
     table.numbers("loss_event_rate", rows.iter().map(|row| row.loss_event_rate));
     table.optional_texts("state", rows.iter().map(|row| row.state));
+    table.optional_counts("route_changes", rows.iter().map(|row| row.route_changes));
     table.numbers("idd_s", rows.iter().map(|row| row.idd_s));
+    table.numbers("iad_s", rows.iter().map(|row| row.iad_s));
     table.numbers("stt_packets_per_s", rows.iter().map(|row| row.stt_packets_per_s));
     table.numbers("por", rows.iter().map(|row| row.por));
+    table.numbers("por_max", rows.iter().map(|row| row.por_max));
     table.numbers("plr", rows.iter().map(|row| row.plr));
     table.optional_counts("queue_packets", rows.iter().map(|row| row.queue_packets));
     table.numbers("data_rate_bps", rows.iter().map(|row| row.data_rate_bps));
@@ -209,15 +219,25 @@ pub(super) struct SeriesRow<'a> {
     /// `disconnection`.
     #[schemars(extend("x-counted" = "at the source"))]
     state: Option<&'a str>,
+    /// Changes of the route to the sink in the interval: packets that a routing protocol led to another neighbour than the one
+    /// before, at any node on the way.
+    #[schemars(extend("x-unit" = "changes", "x-counted" = "at every node on the way"))]
+    route_changes: Option<u64>,
     /// ADTFRC's inter-packet delay difference (IDD).
     #[schemars(extend("x-divisor" = "packets that arrived in the interval", "x-counted" = "at the sink"))]
     idd_s: Option<f64>,
+    /// Inter-packet arrival delay (IAD) of the same packets.
+    #[schemars(extend("x-divisor" = "packets that arrived in the interval", "x-counted" = "at the sink"))]
+    iad_s: Option<f64>,
     /// ADTFRC's short-term throughput (STT) at the last arrival in the interval.
     #[schemars(extend("x-unit" = "packets/s", "x-counted" = "at the sink"))]
     stt_packets_per_s: Option<f64>,
     /// ADTFRC's packet out-of-order ratio (POR) at the last arrival in the interval.
     #[schemars(extend("x-unit" = "ratio", "x-counted" = "at the sink"))]
     por: Option<f64>,
+    /// The largest POR at an arrival in the interval.
+    #[schemars(extend("x-unit" = "ratio", "x-counted" = "at the sink"))]
+    por_max: Option<f64>,
     /// ADTFRC's packet loss ratio (PLR) at the last arrival in the interval.
     #[schemars(extend("x-unit" = "ratio", "x-counted" = "at the sink"))]
     plr: Option<f64>,
@@ -250,9 +270,12 @@ impl<'a> SeriesRow<'a> {
             allowed_bps: sample.control.map(|control| control.rate),
             loss_event_rate: sample.control.and_then(|control| control.loss_event_rate),
             state: sample.control.and_then(|control| Some(control.state?.name())),
+            route_changes: Some(u64::from(sample.route_changes)),
+            iad_s: sample.path.map(|path| path.arrival_interval),
             idd_s: sample.path.map(|path| path.delay_difference),
             stt_packets_per_s: sample.path.map(|path| path.throughput),
             por: sample.path.map(|path| path.reordered),
+            por_max: sample.path.map(|path| path.most_reordered),
             plr: sample.path.map(|path| path.lost),
             ..Self::default()
         }

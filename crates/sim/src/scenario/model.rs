@@ -653,6 +653,8 @@ pub struct Tcp {
     pub ecn: bool,
     /// Whether the sender's routing protocol reports broken routes.
     pub elfn: bool,
+    /// After which time a segment that is still on its way is dropped; `None`: never.
+    pub deadline: Option<Duration>,
 }
 
 /// The application of a flow.

@@ -85,6 +85,7 @@ impl FlowSetup<'_> {
                     initial_sequence: sequences.next_u64() as u32,
                     congestion: tcp.congestion.clone(),
                     real: hosts[other as usize].is_real().then_some(NodeId(other)),
+                    deadline: tcp.deadline,
                 })
             }
             Transport::Rtp(rtp) => {

@@ -258,6 +258,7 @@ pub(crate) fn machines(
             }
             model::Player::Live(config) => Some(PlayerSpec::Live(config)),
         }),
+        ends: Some([flow.from, flow.to]),
         // Over several connections nobody could say which of them lost a packet.
         is_monitored: is_adtfrc(flow) && path.legs.len() == 1,
         is_protected: flow.fec.is_some(),

@@ -54,6 +54,9 @@ impl<'a> Extensions<'a> {
     /// No extension.
     pub const NONE: Self = Self { octets: &[] };
 
+    /// One of 16 bytes that says nothing, of a type that no standard has: nodes skip it (RFC 3561, 9).
+    pub const PADDING: Self = Self { octets: &[0, 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] };
+
     /// Extensions in unchecked bytes: iteration ends at the first incomplete one.
     pub(super) fn new_unchecked(octets: &'a [u8]) -> Self {
         Self { octets }

@@ -202,6 +202,11 @@ impl Routing for Aodv {
         self.table.valid(destination).filter(|route| now < route.expires()).map(|route| route.hop)
     }
 
+    fn requests(&self) -> u64 {
+        // The first one has the number 1.
+        self.request_id.into()
+    }
+
     fn routes(&self, now: Instant) -> Vec<super::Route> {
         let valid = self.table.iter().filter(|(_, route)| route.is_valid() && now < route.expires());
         valid

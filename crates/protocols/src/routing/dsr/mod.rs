@@ -188,6 +188,10 @@ impl Routing for Dsr {
         Some(self.hop_to(route.hops[0]))
     }
 
+    fn requests(&self) -> u64 {
+        self.requests.made()
+    }
+
     fn is_promiscuous(&self) -> bool {
         self.config.promiscuous
     }

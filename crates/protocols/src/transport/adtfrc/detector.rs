@@ -72,7 +72,8 @@ impl Detector {
 mod tests {
     use super::*;
 
-    const QUIET: Sample = Sample { delay_difference: Some(0), throughput: 100.0, reordered: 0.0, lost: 0.0 };
+    const QUIET: Sample =
+        Sample { arrival_interval: Some(0), delay_difference: Some(0), throughput: 100.0, reordered: 0.0, lost: 0.0 };
 
     /// What a sample shows after a hundred quiet ones.
     fn identify(identification: Identification, sample: Sample) -> States {

@@ -9,6 +9,9 @@ const TIMESTAMP_UNIT: i64 = 10_000;
 /// What was measured when a packet arrived, over the round trip T before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
+    /// IAD: time since the packet that arrived before it, in nanoseconds; `None` for the first. Nothing is identified by it: the
+    /// paper compares IDD with it (figure 1).
+    pub arrival_interval: Option<i64>,
     /// IDD: how much longer this packet took than the one that arrived before it, in nanoseconds; `None` for the first.
     pub delay_difference: Option<i64>,
     /// STT: packets per second.
@@ -44,10 +47,10 @@ impl Metrics {
     /// `rtt` is the round-trip time.
     pub(crate) fn on_packet(&mut self, timestamp: u32, lost: u64, rtt: Duration, now: Instant) -> Sample {
         let rtt = rtt.max(SHORTEST);
-        let delay_difference = self.last.replace((timestamp, now)).map(|(before, at)| {
+        let intervals = self.last.replace((timestamp, now)).map(|(before, at)| {
             // Clocks wrap; an arrival never lies before the last.
             let sent = i64::from(timestamp.wrapping_sub(before) as i32) * TIMESTAMP_UNIT;
-            (now.saturating_since(at).as_nanos() as i64).saturating_sub(sent)
+            (now.saturating_since(at).as_nanos() as i64, sent)
         });
         let late = self.latest.is_some_and(|latest| (timestamp.wrapping_sub(latest) as i32) < 0);
         if !late {
@@ -59,7 +62,8 @@ impl Metrics {
         // The packet itself is one of them.
         let packets = self.arrived.packets() as f64;
         Sample {
-            delay_difference,
+            arrival_interval: intervals.map(|(arrived, _)| arrived),
+            delay_difference: intervals.map(|(arrived, sent)| arrived.saturating_sub(sent)),
             throughput: packets / rtt.as_secs_f64(),
             reordered: self.reordered.packets() as f64 / packets,
             lost: self.lost.packets() as f64 / packets,
@@ -87,6 +91,20 @@ mod tests {
         let differences: Vec<_> = samples.iter().map(|sample| sample.delay_difference).collect();
         let ms = |n: i64| Some(n * 1_000_000);
         assert_eq!(differences, [None, ms(2), ms(2), ms(0), ms(11), ms(-10)]);
+    }
+
+    #[test]
+    fn figure_1_losses_and_another_rate_move_the_arrival_interval_and_not_the_delay_difference() {
+        let ms = |n: i64| Some(n * 1_000_000);
+        let intervals = |packets: &[(u32, u64, u64)]| {
+            let seen = samples(packets);
+            seen.iter().map(|sample| (sample.arrival_interval, sample.delay_difference)).collect::<Vec<_>>()
+        };
+        // Each takes 50 ms. Every 10 ms one leaves, and the second and third are lost; then every 5 ms.
+        let lossy = intervals(&[(0, 50, 0), (30, 80, 2), (40, 90, 0)]);
+        assert_eq!(lossy, [(None, None), (ms(30), ms(0)), (ms(10), ms(0))]);
+        let faster = intervals(&[(0, 50, 0), (10, 60, 0), (15, 65, 0)]);
+        assert_eq!(faster, [(None, None), (ms(10), ms(0)), (ms(5), ms(0))]);
     }
 
     #[test]

@@ -97,6 +97,7 @@ impl Stack {
 
     /// Sends a datagram of this host; false if there is no route.
     pub(in crate::host) fn send_datagram(&mut self, plan: Plan, datagram: Packet, cx: &mut Context<'_>) -> bool {
+        cx.flows.handle_made(datagram.tag.flow, self.node, IPV4_HEADER + u32::from(datagram.ip.payload));
         match plan.way {
             Way::Hop(hop) => {
                 cx.counters.originated += self.give_in_pieces(hop, datagram, plan.largest, cx);

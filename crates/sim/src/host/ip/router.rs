@@ -39,6 +39,8 @@ pub(crate) struct Router {
     /// Connections that want to know of the routes to their other ends.
     watches: Vec<Watch>,
     waiting: RouteQueue<Packet>,
+    /// By source and destination: the neighbour to which the last packet with data went.
+    hops: BTreeMap<(NodeId, NodeId), NextHop>,
     neighbours: Arc<Neighbours>,
     /// Copies that the protocol may want sent again.
     held: BTreeMap<Token, (Hop, Packet)>,
@@ -90,6 +92,7 @@ impl Router {
             armed: None,
             neighbours,
             waiting: RouteQueue::new(queue_packets),
+            hops: BTreeMap::new(),
             held: BTreeMap::new(),
             purges: VecDeque::new(),
             watches: Vec::new(),
@@ -402,6 +405,11 @@ impl Stack {
             Verdict::Forward(Forward { hop, header, held }) => {
                 let encapsulation = router.encapsulation;
                 packet.set_routing(header.map(|octets| RoutingPart { encapsulation, octets }));
+                let before = router.hops.insert((packet.ip.source, packet.ip.destination), hop);
+                if before.is_some_and(|before| before != hop) {
+                    cx.counters.route_changes += 1;
+                    cx.flows.handle_route_change(packet.tag.flow, packet.ip.destination, cx.now);
+                }
                 let Some(hop) = router.hop(self.node, hop) else {
                     self.drop_own(&packet, DropCause::NoRoute, cx);
                     return false;
@@ -538,6 +546,7 @@ impl Stack {
     fn send_message(&mut self, message: Message, cx: &mut Context<'_>) {
         let Message { source, destination, hop, ttl, octets } = message;
         let router = self.router.as_ref().expect("it has spoken");
+        cx.counters.route_requests = router.protocol.requests();
         let routing = Some(RoutingPart { encapsulation: router.encapsulation, octets });
         let part = Arc::new(Part { routing, ..Part::default() });
         let ip = Ipv4 {

@@ -199,8 +199,9 @@ impl Stack {
                 let payload = delivery.payload;
                 debug_assert_eq!(unit, Some((payload.unit, payload.len)), "it delivers what has just come");
                 let receiver = socket.connection.receiver().adtfrc().filter(|_| socket.is_last);
-                if let Some(sample) = receiver.and_then(adtfrc::Receiver::sample) {
-                    cx.flows[socket.owner.flow].handle_path_sample(sample, cx.now);
+                let measured = receiver.and_then(|receiver| Some((receiver.sample()?, receiver.signs()?)));
+                if let (Some((sample, signs)), Some((seq, _))) = (measured, unit) {
+                    cx.flows.handle_arrival(socket.owner.flow, seq, sample, signs, cx.now);
                 }
                 SocketEvent::Readable
             }

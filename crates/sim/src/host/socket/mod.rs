@@ -19,7 +19,7 @@ mod unread;
 use super::ip::Plan;
 use super::packet::{Body, Coded, Packet, Tag};
 use super::{Context, Endpoint, Slot, Stack, count_host_drop};
-use crate::host::packet::{DCCP, TCP, UDP};
+use crate::host::packet::{DCCP, DEFAULT_TTL, TCP, UDP};
 use crate::id::FlowId;
 use crate::metrics::{DropCause, Dropped};
 use dccp::DccpOptions;
@@ -395,6 +395,10 @@ impl Stack {
 
     /// Hands a whole datagram, which came in this number of `packets`, to its socket.
     pub(in crate::host) fn deliver(&mut self, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
+        if !matches!(datagram.body, Body::Real { .. }) {
+            let hops = u32::from(DEFAULT_TTL.saturating_sub(datagram.ip.ttl)) + 1;
+            cx.flows.handle_hops(datagram.tag.flow, self.node, hops);
+        }
         match (self.socket_of(datagram), &datagram.body) {
             (Some(SocketId::Udp(place)), &Body::Udp { length, .. }) => {
                 self.deliver_udp(place, datagram, u32::from(length), packets, cx);

@@ -4,7 +4,7 @@ mod real;
 
 use super::{Connect, Owner, Read, SocketEvent, SocketId};
 use crate::host::ip::router::RouteEvent;
-use crate::host::packet::{Body, Expiry, Tag};
+use crate::host::packet::{Body, Tag};
 use crate::host::{Context, Endpoint, Slot, Stack};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::TcpStatistics;
@@ -35,6 +35,8 @@ pub(in crate::host) struct TcpSocket {
     is_closing: bool,
     /// Whether the socket is among the host's talkers.
     is_queued: bool,
+    /// After which time a segment that is still on its way is dropped.
+    deadline: Option<Duration>,
     /// Where a real host is at the other end.
     real: Option<Box<RealPeer>>,
 }
@@ -81,6 +83,8 @@ pub(crate) struct TcpOptions {
     pub congestion: Option<CustomCongestionControl>,
     /// The real host at the other end, if there is one.
     pub real: Option<NodeId>,
+    /// After which time a segment that is still on its way is dropped; `None`: never.
+    pub deadline: Option<Duration>,
 }
 
 impl TcpOptions {
@@ -109,6 +113,7 @@ impl Stack {
             is_first,
             is_closing: false,
             is_queued: false,
+            deadline: options.deadline,
             real: options.real.map(|node| Box::new(RealPeer::sink(node))),
         });
         self.timers.set(Slot::Socket(number).index(), Some(opens));
@@ -134,6 +139,7 @@ impl Stack {
             is_first: false,
             is_closing: false,
             is_queued: false,
+            deadline: options.deadline,
             real: options.real.map(|node| Box::new(RealPeer::source(node, renewal))),
         });
         SocketId::Tcp(place)
@@ -266,7 +272,7 @@ impl Stack {
             created: cx.now,
             socket: number,
             priority,
-            expires: Expiry::NEVER,
+            expires: socket.deadline.map(|deadline| cx.now + deadline).into(),
         };
         let plan = self.plan(remote.node, body.octets(), cx.now);
         self.send_marked(plan, remote.node, body, tag, None, ecn, cx);

@@ -20,6 +20,7 @@ fn protected(count: u32, socket_buffer: u32, source: Box<dyn Writes>, stop: Opti
         end: at(100_000_000),
         priority: UserPriority::BEST_EFFORT,
         player: None,
+        ends: None,
         is_monitored: false,
         is_protected: true,
         is_media: false,

@@ -21,7 +21,7 @@ use hopcast_protocols::fec::Config;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::aodv::{self, Aodv};
 use hopcast_protocols::routing::dsr::{self, Dsr};
-use hopcast_protocols::routing::{self, Encapsulation, LinkEvent, NextHop, Node, Output, Routing, Verdict};
+use hopcast_protocols::routing::{self, Encapsulation, Forward, LinkEvent, NextHop, Node, Output, Routing, Verdict};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::Payload;
 use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
@@ -51,6 +51,21 @@ struct Bench {
     now: Instant,
 }
 
+/// A flow from the start to the end.
+fn spec() -> FlowSpec {
+    FlowSpec {
+        start: at(0),
+        stop: None,
+        end: at(100_000_000),
+        priority: UserPriority::BEST_EFFORT,
+        player: None,
+        ends: None,
+        is_monitored: false,
+        is_protected: false,
+        is_media: false,
+    }
+}
+
 impl Bench {
     fn new(count: u32, socket_buffer: u32) -> Self {
         Self::holding(count, socket_buffer, None)
@@ -64,16 +79,7 @@ impl Bench {
         Self {
             hosts: (0..count).map(|node| Host::new(NodeId(node), config.clone(), line(node, count))).collect(),
             counters: vec![Counters::default(); count as usize],
-            flows: FlowTable::new([FlowSpec {
-                start: at(0),
-                stop: None,
-                end: at(100_000_000),
-                priority: UserPriority::BEST_EFFORT,
-                player: None,
-                is_monitored: false,
-                is_protected: false,
-                is_media: false,
-            }]),
+            flows: FlowTable::new([spec()]),
             pool: SduPool::default(),
             now: at(0),
         }
@@ -289,6 +295,7 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
         end: at(100_000_000),
         priority: UserPriority::new(priority),
         player: None,
+        ends: None,
         is_monitored: false,
         is_protected: false,
         is_media: false,
@@ -577,6 +584,90 @@ fn a_protocol_is_told_once_when_no_packet_waits_for_a_destination_any_more() {
     assert_eq!(abandoned(), [second, first].map(ip_address));
     assert_eq!((bench.counters[1][DropCause::RouteQueueFull], bench.counters[1][DropCause::RouteTimeout]), (2, 3));
     bench.check();
+}
+
+/// Leads every packet to the neighbour that it was last told.
+#[derive(Clone, Debug)]
+struct Told(Arc<Mutex<NodeId>>);
+
+impl Routing for Told {
+    fn encapsulation(&self) -> Encapsulation {
+        Encapsulation::Udp { port: 1 }
+    }
+    fn handle_packet(&mut self, _: &routing::Packet<'_>, now: Instant) -> Verdict {
+        self.next_hop(Ipv4Addr::UNSPECIFIED, now).map_or(Verdict::Drop, |hop| Verdict::Forward(Forward::to(hop)))
+    }
+    fn handle_message(&mut self, _: &routing::Packet<'_>, _: Instant) {}
+    fn handle_link_event(&mut self, _: &LinkEvent<'_>, _: Instant) -> Verdict {
+        Verdict::Drop
+    }
+    fn handle_timeout(&mut self, _: Instant) {}
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+    fn poll_output(&mut self) -> Option<Output> {
+        None
+    }
+    fn next_hop(&self, _: Ipv4Addr, _: Instant) -> Option<NextHop> {
+        Some(NextHop { interface: 0, address: ip_address(*self.0.lock().expect("one thread")) })
+    }
+}
+
+#[test]
+fn a_change_of_route_is_another_neighbour_for_a_source_and_a_destination() {
+    let mut bench = direct(3, 100_000, units(1000, 0, Some(1000)));
+    let spec = FlowSpec { ends: Some([NodeId(0), NodeId(2)]), ..spec() };
+    bench.flows = FlowTable::new([spec]);
+    bench.advance(0);
+    let sent = ip(&bench.take(0, 50)[0]).clone();
+    let next = Arc::new(Mutex::new(NodeId(2)));
+    let scenario = streams::scenario(3, Relay::Os, Transport::Udp, streams::bulk(None, 1000));
+    let neighbours = Arc::new(layout::neighbours(&scenario));
+    bench.hosts[1].set_router(Router::new(Box::new(Told(Arc::clone(&next))), neighbours, 3));
+    let counts = |bench: &Bench| {
+        let summary = bench.flows[FLOW].summary(bench.now);
+        (bench.counters[1].route_changes, summary.ways.expect("its ends are known").route_changes)
+    };
+    // (source, destination), the neighbour, changes at the node, and of the flow from node 0 to node 2.
+    let (there, back, other) = ((0, 2), (2, 0), (1, 2));
+    for (way, hop, at_node, of_flow) in [
+        (there, 2, 0, 0),
+        (there, 2, 0, 0),
+        (there, 0, 1, 1),
+        // The way back is another one, and no change to the sink.
+        (back, 2, 1, 1),
+        (back, 0, 2, 1),
+        // Of another source there is no packet before.
+        (other, 2, 2, 1),
+        (there, 0, 2, 1),
+        (there, 2, 3, 2),
+    ] {
+        *next.lock().expect("one thread") = NodeId(hop);
+        let ip = packet::Ipv4 { source: NodeId(way.0), destination: NodeId(way.1), ..sent.ip };
+        bench.give(1, &Sdu::Ip(Packet { ip, ..sent.clone() }));
+        assert_eq!(counts(&bench), (at_node, of_flow), "{way:?} by {hop}");
+    }
+    bench.take(1, 50);
+    bench.check();
+}
+
+/// A time to live that has been counted down twice is three hops; what the sink sends is an answer.
+#[test]
+fn hops_are_those_of_packets_at_the_sink() {
+    let mut bench = direct(2, 100_000, units(1000, 0, Some(2000)));
+    bench.flows = FlowTable::new([FlowSpec { ends: Some([NodeId(0), NodeId(1)]), ..spec() }]);
+    bench.advance(0);
+    let packets = bench.take(0, 50);
+    for (packet, ttl) in packets.iter().zip([packet::DEFAULT_TTL, packet::DEFAULT_TTL - 2]) {
+        let packet = ip(packet).clone();
+        bench.give(1, &Sdu::Ip(Packet { ip: packet::Ipv4 { ttl, ..packet.ip }, ..packet }));
+    }
+    let ways = bench.flows[FLOW].summary(bench.now).ways.expect("its ends are known");
+    assert_eq!((ways.hops_mean, ways.hops_max, ways.feedback_packets), (Some(2.0), Some(3), 0));
+    bench.flows.handle_made(FLOW, NodeId(0), 1000);
+    bench.flows.handle_made(FLOW, NodeId(1), 40);
+    let ways = bench.flows[FLOW].summary(bench.now).ways.expect("its ends are known");
+    assert_eq!((ways.feedback_packets, ways.feedback_bytes), (1, 40));
 }
 
 #[test]

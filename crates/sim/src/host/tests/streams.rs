@@ -62,6 +62,7 @@ pub(super) fn tcp(window: Option<u32>) -> Transport {
         timestamps: false,
         ecn: false,
         elfn: false,
+        deadline: None,
     })
 }
 

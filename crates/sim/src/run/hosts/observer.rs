@@ -39,7 +39,11 @@ impl Observer {
 
     /// Why a datagram was truly lost; `None` if that is no matter of the network.
     fn cause(&mut self, unjudged: &Unjudged, now: Instant) -> Option<PathState> {
-        let Loss::Dropped { cause, link } = unjudged.loss else { return Some(PathState::RouteChange) };
+        let (cause, link) = match unjudged.loss {
+            Loss::Dropped { cause, link } => (cause, link),
+            Loss::Late(_) => return Some(PathState::RouteChange),
+            Loss::Arrived(_) => return Some(PathState::Normal),
+        };
         let is_link_there = link.is_some_and(|(from, to)| self.connectivity.is_link(from, to, now));
         Some(match cause {
             DropCause::QueueFull | DropCause::QueueManagement => PathState::Congestion,
@@ -75,7 +79,7 @@ impl Observer {
 }
 
 impl Hosts {
-    /// Judges the losses of monitored flows that have become known.
+    /// Judges the losses and arrivals of monitored flows that have become known.
     #[inline]
     pub(super) fn observe(&mut self, now: Instant) {
         if self.observer.is_some() {

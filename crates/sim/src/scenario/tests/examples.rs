@@ -55,6 +55,7 @@ fn the_string_loads_with_static_routes() {
         timestamps: false,
         ecn: false,
         elfn: false,
+        deadline: None,
     };
     assert_eq!(flow.transport, Transport::Tcp(tcp));
     assert_eq!(super::values::application(flow), super::values::bulk(flow.start, 1000));

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use hopcast_wire::aodv::{Repr, RequestFlags, RequestRepr};
+use hopcast_wire::aodv::{Extensions, Repr, RequestFlags, RequestRepr};
 
 use super::super::Aodv;
 use super::super::table::sequence::Sequence;
@@ -44,7 +44,7 @@ impl Aodv {
             destination_sequence: known.map_or(0, |sequence| sequence.0),
             originator: self.address,
             originator_sequence: self.sequence.0,
-            extensions: Default::default(),
+            extensions: if self.config.pads_requests { Extensions::PADDING } else { Extensions::NONE },
         };
         let message = to_all(&request, ttl);
         if self.config.asks_at_once() {

@@ -100,6 +100,7 @@ pub(in crate::routing::dsr) struct RequestTable {
     ids: usize,
     rules: Rules,
     identification: u16,
+    made: u64,
 }
 
 impl RequestTable {
@@ -111,11 +112,18 @@ impl RequestTable {
             ids: config.request_table_ids.max(1),
             rules: config.rules,
             identification,
+            made: 0,
         }
+    }
+
+    /// How many requests were made.
+    pub(in crate::routing::dsr) fn made(&self) -> u64 {
+        self.made
     }
 
     /// Identification of a new request.
     pub(in crate::routing::dsr) fn next_identification(&mut self) -> u16 {
+        self.made += 1;
         self.identification = self.identification.wrapping_add(1);
         self.identification
     }

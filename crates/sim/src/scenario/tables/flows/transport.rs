@@ -130,6 +130,9 @@ pub(super) struct Tcp {
     /// and TCP then sends probes instead of waiting for timeouts.
     #[schemars(extend("x-default" = is(false, "without")))]
     elfn: bool,
+    /// Lifetime of a segment, counted from when TCP sends it; any node that holds an expired segment drops it.
+    #[schemars(extend("minimum" = 1e-9, "maximum" = 1000, "x-default" = is("off", "segments do not expire")))]
+    deadline: TimeOrOff,
 }
 
 /// Congestion control of TCP.
@@ -314,6 +317,7 @@ impl Resolver<'_> {
             timestamps: keys.timestamps,
             ecn: keys.ecn,
             elfn: keys.elfn,
+            deadline: keys.deadline.into(),
         }
     }
 

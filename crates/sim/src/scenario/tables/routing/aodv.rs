@@ -199,6 +199,7 @@ impl Aodv {
             reply_acknowledgement: self.reply_acknowledgement,
             rules: rules.rules,
             in_arp: rules.in_arp,
+            pads_requests: rules.pads_requests,
         };
         protocol("aodv", move |node| aodv::Aodv::new(config.clone(), node, Instant::START))
     }

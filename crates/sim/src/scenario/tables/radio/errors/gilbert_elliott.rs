@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hopcast_radio::errors::{GilbertElliottErrors, States};
+use hopcast_radio::errors::{self, GilbertElliottErrors, States};
 use hopcast_radio::phy::ReedSolomon;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -37,7 +37,23 @@ pub(in super::super) struct Keys {
     /// Whether bits of the physical layer's preamble and header have errors, too.
     #[schemars(extend("x-default" = is(false, "only bytes that a frame carries have errors")))]
     headers: bool,
+    /// What moves the states on.
+    #[schemars(extend("x-default" = is("time", "E. N. Gilbert, E. O. Elliott: a channel does not wait for frames")))]
+    clock: Clock,
 }
+
+/// What moves the states of a channel on.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Clock {
+    /// Time, whether frames pass or not.
+    Time,
+    /// Only the time of frames that the node receives, as in ns-2's error models in units of bytes and packets: a state outlasts any
+    /// pause.
+    Frames,
+}
+
+alike!(Clock, errors::Clock: Time, Frames);
 
 /// Error correction.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -52,14 +68,15 @@ enum Fec {
 
 impl Model for Keys {
     fn resolve(self, _: &mut Resolver<'_>) -> model::Errors {
-        let Self { good_ber, bad_ber, good_mean, bad_mean, fec, headers } = self;
+        let Self { good_ber, bad_ber, good_mean, bad_mean, fec, headers, clock } = self;
         let states = States { good_ber, bad_ber, good_mean: good_mean.into(), bad_mean: bad_mean.into() };
+        let clock = errors::Clock::from(clock);
         let code = match fec {
             Fec::None => None,
             Fec::ReedSolomon => Some(ReedSolomon::with_rate(FEC_EFFICIENCY)),
         };
         let make = Arc::new(move |seed| -> Box<dyn hopcast_radio::errors::ErrorModel> {
-            Box::new(GilbertElliottErrors::new(seed, states, code, headers))
+            Box::new(GilbertElliottErrors::new(seed, states, code, headers).with_clock(clock))
         });
         model::Errors::Model(model::ErrorModel { code, make })
     }
