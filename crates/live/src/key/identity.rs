@@ -1,7 +1,7 @@
 //! Identities of nodes: a key pair for each, and the list of those that are heard.
 //!
-//! A node signs each datagram with Ed25519 (RFC 8032), as all that have the network key could seal one in its name. Whoever
-//! hears it looks for the public key in a list of **members**, which says which addresses belong to it.
+//! A node signs each datagram with Ed25519 (RFC 8032), as all that have the network key could seal one in its name. A receiver
+//! looks for the public key in a list of **members**, which says which addresses belong to it.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
