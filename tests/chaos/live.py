@@ -362,7 +362,18 @@ def size(path: Path) -> int:
 
 @case("stream", "kill -9 of the receiver", "the sender goes on; the next receiver gets the rest; both files have whole packets of the film in order", needs=NETWORK, trials=3)  # fmt: skip
 def stream_receiver_killed(trial: Trial) -> None:
-    with Stream(trial) as stream:
+    receiver_killed(Stream(trial))
+
+
+@case("stream --key", "kill -9 of the receiver", "the same, in a new session", needs=NETWORK, trials=3)
+def stream_receiver_killed_key(trial: Trial) -> None:
+    receiver_killed(Stream(trial, "--key", make_key(trial)))
+
+
+def receiver_killed(begun: Stream) -> None:
+    """Kills the receiver, and starts another one."""
+    trial = begun.trial
+    with begun as stream:
         receiver, sender, first = stream.begin("first.ts")
         time.sleep(trial.draws.uniform(0.0, 2.0))
         receiver.kill()

@@ -6,7 +6,7 @@ use hopcast_protocols::testkit::Choices;
 use hopcast_protocols::time::{Duration, Instant};
 use serde_json::Value;
 
-use crate::key::{Epoch, Guard, KEY_LEN, Keys, Purpose};
+use crate::key::{Epoch, Guard, Identity, Initiator, KEY_LEN, Keys, Members, Purpose, Randomness, Responder};
 use crate::probe::control::{self, Event, Message};
 use crate::probe::plan::Plan;
 use crate::{emulate, node, serve};
@@ -80,8 +80,18 @@ struct Sealed {
     from: usize,
 }
 
-/// Three hosts, two of which have the network's key, and an attacker that has every datagram.
+/// What the third host lacks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lack {
+    /// The network's key.
+    Key,
+    /// Its identity is on no list of members.
+    Membership,
+}
+
+/// Three hosts, two of which may speak to each other, and an attacker that has every datagram.
 struct Network {
+    lack: Lack,
     peers: [Peer; 3],
     now: Instant,
     epochs: u8,
@@ -90,9 +100,10 @@ struct Network {
 }
 
 impl Network {
-    fn new() -> Self {
+    fn new(lack: Lack) -> Self {
         let mut network = Self {
-            peers: [0, 1, 2].map(|place| peer(place, place as u8, Instant::START)),
+            lack,
+            peers: [0, 1, 2].map(|place| peer(lack, place, place as u8, Instant::START)),
             now: Instant::START,
             epochs: 2,
             sealed: Vec::new(),
@@ -111,6 +122,23 @@ impl Network {
         self.sealed.push(Sealed { octets, number: Some(number), from });
     }
 
+    /// The third host seals data in the name of another one.
+    fn forge(&mut self, whose: usize, skip: u8) {
+        let number = self.payloads;
+        self.payloads += 1;
+        let mut other: Guard<usize> = Guard::new(&keys(self.lack, 2), Purpose::Stream, self.epoch(whose), self.now);
+        other = other.with_identity(identity(2), None);
+        let mut octets = Vec::new();
+        for _ in 0..=skip {
+            other.seal(self.now, &number.to_be_bytes(), &mut octets);
+        }
+        self.sealed.push(Sealed { octets, number: Some(number), from: 2 });
+    }
+
+    fn epoch(&self, place: usize) -> Epoch {
+        self.peers[place].guard.epoch()
+    }
+
     /// Gives `octets` to a host. They are those of the datagram `whole`, unless somebody has changed them.
     fn open(&mut self, to: usize, octets: &[u8], whole: Option<usize>) {
         let mut payload = Vec::new();
@@ -121,7 +149,10 @@ impl Network {
             let sealed = self.sealed.iter().find(|sealed| sealed.number == Some(number)).expect("a host has sealed it");
             assert!(whole.is_some(), "an altered datagram makes a host take something");
             assert_ne!(sealed.from, to, "a host takes what it has sealed itself");
-            assert_eq!(sealed.from == 2, to == 2, "a datagram of another key is taken");
+            match self.lack {
+                Lack::Key => assert_eq!(sealed.from == 2, to == 2, "a datagram of another key is taken"),
+                Lack::Membership => assert!(sealed.from != 2, "a datagram is taken that no member has signed"),
+            }
             assert!(self.peers[to].taken.insert(number), "a datagram is taken twice in one life");
         }
         let mut answer = Vec::new();
@@ -134,11 +165,32 @@ impl Network {
     }
 }
 
-fn peer(place: usize, epoch: u8, now: Instant) -> Peer {
-    let epoch = Epoch([epoch; 16]);
-    // The third host has a key of another network.
-    let keys = Keys::one([1 + place as u8 / 2; KEY_LEN]);
-    Peer { guard: Guard::new(&keys, Purpose::Stream, epoch, now), taken: BTreeSet::new() }
+fn peer(lack: Lack, place: usize, epoch: u8, now: Instant) -> Peer {
+    let guard = Guard::new(&keys(lack, place), Purpose::Stream, Epoch([epoch; 16]), now);
+    let guard = match lack {
+        Lack::Key => guard,
+        Lack::Membership => guard.with_identity(identity(place), (place < 2).then(members)),
+    };
+    Peer { guard, taken: BTreeSet::new() }
+}
+
+fn keys(lack: Lack, place: usize) -> Keys {
+    // The third host has a key of another network, or the same.
+    Keys::one([if lack == Lack::Key && place == 2 { 2 } else { 1 }; KEY_LEN])
+}
+
+fn identity(place: usize) -> Identity {
+    Identity::new([place as u8 + 1; 32])
+}
+
+/// The first two hosts.
+fn members() -> Members {
+    let mut members = Members::default();
+    for place in 0..2_u8 {
+        let address = std::net::Ipv4Addr::new(10, 0, 0, place);
+        members.add(&identity(usize::from(place)).public_octets(), vec![address]).expect("a public key");
+    }
+    members
 }
 
 /// Two hosts with a network key, one with another key, and an attacker that delivers, repeats, keeps and alters their datagrams,
@@ -148,10 +200,25 @@ fn peer(place: usize, epoch: u8, now: Instant) -> Peer {
 ///
 /// If a host takes what no other holder of its key has sealed, takes a datagram twice in one life, or answers with more bytes than it got.
 pub fn guards(choices: &mut Choices<'_>) {
-    let mut network = Network::new();
+    drive(Network::new(Lack::Key), choices);
+}
+
+/// The same, but the third host has the network key and is no member: it seals in the names of the others too.
+///
+/// # Panics
+///
+/// If a host takes what no member has signed, takes a datagram twice in one life, or answers with more bytes than it got.
+pub fn identities(choices: &mut Choices<'_>) {
+    drive(Network::new(Lack::Membership), choices);
+}
+
+fn drive(mut network: Network, choices: &mut Choices<'_>) {
     for _ in 0..64 {
         let place = usize::from(choices.byte() % 3);
         match choices.byte() % 8 {
+            0 if network.lack == Lack::Membership && place < 2 && choices.bool() => {
+                network.forge(place, choices.byte())
+            }
             0 | 1 => network.seal(place, usize::from(choices.byte() % 64)),
             // The newest, and any.
             2 | 3 if !network.sealed.is_empty() => {
@@ -182,17 +249,157 @@ pub fn guards(choices: &mut Choices<'_>) {
             }
             _ if network.epochs < 250 => {
                 network.epochs += 1;
-                let now = network.now;
+                let (now, lack) = (network.now, network.lack);
                 if choices.bool() {
-                    network.peers[place] = peer(place, network.epochs, now);
+                    network.peers[place] = peer(lack, place, network.epochs, now);
                 } else {
                     // The same key again, under another epoch, as after SIGUSR1.
-                    let keys = Keys::one([1 + place as u8 / 2; KEY_LEN]);
+                    let keys = keys(lack, place);
                     let epoch = Epoch([network.epochs; 16]);
                     network.peers[place].guard.change_keys(&keys, epoch, now);
                 }
             }
             _ => {}
         }
+    }
+}
+
+/// Both ends of a session, and an attacker that has every datagram.
+struct Session {
+    initiator: Initiator,
+    responder: Responder<u8>,
+    now: Instant,
+    lives: u8,
+    air: Vec<Vec<u8>>,
+    /// Payloads that the initiator and the responder have sealed, and those that the present life of each has taken.
+    sent: [BTreeSet<Vec<u8>>; 2],
+    taken: [BTreeSet<Vec<u8>>; 2],
+    payloads: u32,
+}
+
+/// Where the initiator is.
+const ADDRESS: u8 = 7;
+
+/// What one life of an end of a session is made from.
+fn life(number: u8) -> (Keys, Epoch, Randomness) {
+    (Keys::one([1; KEY_LEN]), Epoch([number; 16]), Randomness::Counted(u64::from(number) << 16))
+}
+
+fn initiator(number: u8, now: Instant) -> Initiator {
+    let (keys, epoch, randomness) = life(number);
+    Initiator::new(&keys, epoch, randomness, now)
+}
+
+fn responder(number: u8, now: Instant) -> Responder<u8> {
+    let (keys, epoch, randomness) = life(number);
+    Responder::new(&keys, epoch, randomness, now)
+}
+
+impl Session {
+    fn seal(&mut self, from: usize) {
+        let payload = self.payloads.to_be_bytes().to_vec();
+        self.payloads += 1;
+        let mut datagram = Vec::new();
+        let is_sealed = if from == 0 {
+            self.initiator.seal(self.now, &payload, &mut datagram)
+        } else {
+            self.responder.seal(self.now, ADDRESS, &payload, &mut datagram)
+        };
+        if is_sealed {
+            self.sent[from].insert(payload);
+            self.air.push(datagram);
+        }
+    }
+
+    /// Gives a datagram to an end, from this address.
+    fn open(&mut self, to: usize, datagram: &[u8], address: u8) {
+        let mut payload = Vec::new();
+        let opened = if to == 0 {
+            self.initiator.open(self.now, datagram, &mut payload)
+        } else {
+            self.responder.open(self.now, datagram, address, &mut payload)
+        };
+        if opened == Ok(true) {
+            assert!(self.air.iter().any(|sent| sent == datagram), "an altered datagram is taken");
+            assert!(to == 0 || address == ADDRESS, "a datagram from elsewhere is taken");
+            assert!(self.sent[1 - to].contains(&payload), "a payload is taken that the other end has not sent");
+            assert!(self.taken[to].insert(payload), "a payload is taken twice in one life");
+        }
+        let [used, pending] = self.responder.sessions();
+        assert!(used <= 256 && pending <= 64);
+    }
+
+    fn drain(&mut self) {
+        self.initiator.handle_timeout(self.now);
+        self.responder.handle_timeout(self.now);
+        let mut datagram = Vec::new();
+        while self.initiator.poll_datagram(self.now, &mut datagram) {
+            self.air.push(datagram.clone());
+        }
+        while let Some((_, datagram)) = self.responder.poll_datagram() {
+            self.air.push(datagram);
+        }
+    }
+}
+
+/// The two ends of a session of a stream, and an attacker that delivers, repeats, keeps and alters their datagrams, in any order.
+///
+/// # Panics
+///
+/// If an end takes what the other one has not sealed, takes a payload twice in one life, takes what was altered or came from elsewhere, or
+/// remembers more sessions than it may.
+pub fn sessions(choices: &mut Choices<'_>) {
+    let now = Instant::START + Duration::from_secs(100);
+    let mut session = Session {
+        initiator: initiator(1, now),
+        responder: responder(2, now),
+        now,
+        lives: 2,
+        air: Vec::new(),
+        sent: Default::default(),
+        taken: Default::default(),
+        payloads: 0,
+    };
+    for _ in 0..64 {
+        let end = usize::from(choices.bool());
+        match choices.byte() % 8 {
+            0 | 1 => session.seal(end),
+            // The newest, and any.
+            2..=4 if !session.air.is_empty() => {
+                let last = session.air.len() - 1;
+                let which = if choices.bool() { last } else { last - usize::from(choices.byte()) % (last + 1) };
+                let datagram = session.air[which].clone();
+                let address = if choices.byte() < 240 { ADDRESS } else { ADDRESS + 1 };
+                session.open(end, &datagram, address);
+            }
+            5 if !session.air.is_empty() => {
+                let which = usize::from(choices.byte()) % session.air.len();
+                let mut datagram = session.air[which].clone();
+                let at = usize::from(choices.byte()) % datagram.len();
+                let by = choices.byte();
+                datagram[at] ^= by;
+                if choices.bool() {
+                    datagram.truncate(usize::from(choices.byte()));
+                }
+                session.open(end, &datagram, ADDRESS);
+            }
+            6 => {
+                session.now += Duration::from_millis(choices.pick(&[1, 100, 500, 1000, 3000, 60_000, 121_000, 181_000]))
+            }
+            _ if session.lives < 250 && choices.byte() < 64 => {
+                session.lives += 1;
+                session.taken[end].clear();
+                if end == 0 {
+                    session.initiator = initiator(session.lives, session.now);
+                } else {
+                    session.responder = responder(session.lives, session.now);
+                }
+            }
+            _ => {
+                let octets = choices.bytes(100).to_vec();
+                session.open(end, &octets, ADDRESS);
+            }
+        }
+        session.drain();
     }
 }

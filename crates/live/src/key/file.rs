@@ -8,12 +8,19 @@ use std::path::{Path, PathBuf};
 use hopcast_sim::io_error::cause;
 use nix::unistd::geteuid;
 
+use super::identity::{MAX_MEMBERS, Members, SEED_LEN};
 use super::{KEY_LEN, MAX_KEYS, NetworkKey};
 
 /// Bits of a file's mode that open it to others than its owner.
 const OTHERS: u32 = 0o077;
-/// Longest file that is read, in bytes: the digits of all keys, and room for white space around them.
+/// Bits that let others than its owner change a file.
+const OTHERS_WRITE: u32 = 0o022;
+/// Longest file of keys that is read, in bytes: the digits of all keys, and room for white space around them.
 const MAX_FILE: u64 = 512;
+/// Longest list of members that is read: a key, some addresses and a remark for each.
+const MAX_LIST: u64 = 256 * MAX_MEMBERS as u64;
+/// What stands before the secret of an identity, so that it is no network key.
+const IDENTITY: &str = "identity ";
 
 /// Reason why there is no key.
 #[derive(Debug, thiserror::Error)]
@@ -72,9 +79,49 @@ pub enum KeyError {
         /// What is wrong; nothing of the contents.
         found: String,
     },
+    /// It is no identity.
+    #[error("key file {}: is no identity; `hopcast key --identity FILE` makes one", .path.display())]
+    NoIdentity {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Other users could change it.
+    #[error("list of members {}: mode {mode:03o} lets others change it; chmod 644 makes it the owner's", .path.display())]
+    Writable {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// It is no list of members.
+    #[error("list of members {}: {found}; a line is a public key, as `hopcast key --identity` prints it, and the addresses of its node", .path.display())]
+    NoList {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        found: String,
+    },
 }
 
 pub(super) fn read(path: &Path) -> Result<Vec<NetworkKey>, KeyError> {
+    let contents = read_own(path, OTHERS, MAX_FILE)?;
+    parse(&contents).map_err(|found| KeyError::Malformed { path: path.to_owned(), found })
+}
+
+pub(super) fn read_identity(path: &Path) -> Result<[u8; SEED_LEN], KeyError> {
+    let contents = read_own(path, OTHERS, MAX_FILE)?;
+    let digits = contents.trim_ascii().strip_prefix(IDENTITY.as_bytes()).map(<[u8]>::trim_ascii);
+    let seed = digits.and_then(|digits| parse_line(digits).ok());
+    seed.map(|seed| seed.0).ok_or_else(|| KeyError::NoIdentity { path: path.to_owned() })
+}
+
+pub(super) fn read_members(path: &Path) -> Result<Members, KeyError> {
+    let contents = read_own(path, OTHERS_WRITE, MAX_LIST)?;
+    parse_members(&contents).map_err(|found| KeyError::NoList { path: path.to_owned(), found })
+}
+
+/// What is in a file of this user or root, which none of the `forbidden` bits opens to others; one byte more than `most` at the most.
+fn read_own(path: &Path, forbidden: u32, most: u64) -> Result<Vec<u8>, KeyError> {
     let platform = |source| KeyError::Platform { path: path.to_owned(), source };
     let file = File::open(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => KeyError::Missing { path: path.to_owned() },
@@ -89,19 +136,34 @@ pub(super) fn read(path: &Path) -> Result<Vec<NetworkKey>, KeyError> {
     if owner != 0 && owner != user {
         return Err(KeyError::Foreign { path: path.to_owned(), owner, user });
     }
-    if mode & OTHERS != 0 {
-        return Err(KeyError::Open { path: path.to_owned(), mode });
+    if mode & forbidden != 0 {
+        let path = path.to_owned();
+        return Err(if forbidden == OTHERS {
+            KeyError::Open { path, mode }
+        } else {
+            KeyError::Writable { path, mode }
+        });
     }
     let mut contents = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut contents).map_err(platform)?;
-    parse(&contents).map_err(|found| KeyError::Malformed { path: path.to_owned(), found })
+    file.take(most + 1).read_to_end(&mut contents).map_err(platform)?;
+    Ok(contents)
 }
 
 pub(super) fn write_new(path: &Path, key: &NetworkKey) -> Result<(), KeyError> {
+    write_digits(path, "", &key.0)
+}
+
+pub(super) fn write_new_identity(path: &Path, seed: &[u8; SEED_LEN]) -> Result<(), KeyError> {
+    write_digits(path, IDENTITY, seed)
+}
+
+/// Makes a file of its owner's alone, with these bytes in hexadecimal digits.
+fn write_digits(path: &Path, prefix: &str, octets: &[u8]) -> Result<(), KeyError> {
     let platform = |source| KeyError::Platform { path: path.to_owned(), source };
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let mut file = file.map_err(|source| KeyError::Unmade { path: path.to_owned(), source })?;
-    let mut digits: String = key.0.iter().map(|octet| format!("{octet:02x}")).collect();
+    let mut digits = prefix.to_owned();
+    digits.extend(octets.iter().map(|octet| format!("{octet:02x}")));
     digits.push('\n');
     file.write_all(digits.as_bytes()).and_then(|()| file.sync_all()).map_err(|source| {
         // Half a key is of no use. If it can't be removed either, the first error is what matters.
@@ -134,6 +196,31 @@ fn parse(contents: &[u8]) -> Result<Vec<NetworkKey>, String> {
             .collect(),
         more => Err(format!("it has {more} keys, expected at most {MAX_KEYS}")),
     }
+}
+
+/// The members that these lines list.
+fn parse_members(contents: &[u8]) -> Result<Members, String> {
+    if contents.len() as u64 > MAX_LIST {
+        return Err(format!("it is longer than {MAX_LIST} bytes"));
+    }
+    let text = std::str::from_utf8(contents).map_err(|error| format!("byte {} is no text", error.valid_up_to()))?;
+    let mut members = Members::default();
+    for (place, line) in text.lines().enumerate() {
+        // What follows the mark is a remark.
+        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+        let Some(key) = words.next() else { continue };
+        let add = || {
+            let key = parse_line(key.as_bytes())?;
+            let address = |word: &str| word.parse().map_err(|_| format!("{word:?} is no IPv4 address"));
+            let addresses = words.map(address).collect::<Result<Vec<_>, String>>()?;
+            if addresses.is_empty() {
+                return Err("it has no address".into());
+            }
+            members.add(&key.0, addresses)
+        };
+        add().map_err(|found| format!("line {}: {found}", place + 1))?;
+    }
+    Ok(members)
 }
 
 /// The key that a line spells.
@@ -237,10 +324,58 @@ mod tests {
         assert_eq!(parse(b"\n").expect_err("empty"), "it is empty");
     }
 
+    #[test]
+    fn an_identity_is_read_as_it_was_written_and_is_no_network_key() {
+        let folder = Folder::new("identity");
+        let path = folder.0.join("identity");
+        write_new_identity(&path, &[0xa5; SEED_LEN]).expect("written");
+        assert_eq!(read_identity(&path).expect("read"), [0xa5; SEED_LEN]);
+        let error = read(&path).expect_err("no key").to_string();
+        assert!(error.contains("it has 73 characters"), "{error}");
+        let other = folder.0.join("key");
+        write_new(&other, &NetworkKey::new([1; KEY_LEN])).expect("written");
+        assert!(matches!(read_identity(&other), Err(KeyError::NoIdentity { .. })));
+    }
+
+    /// A public key of Ed25519: that of the secret of zeros.
+    const PUBLIC: &str = "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29";
+
+    #[test]
+    fn a_list_of_members_has_keys_addresses_and_remarks() {
+        let text = format!("# all\n\n{PUBLIC} 10.0.0.1 10.0.1.1  # on the roof\n");
+        assert_eq!(parse_members(text.as_bytes()).expect("it is one").len(), 1);
+        assert_eq!(parse_members(b"").expect("nobody").len(), 0);
+        for (text, found) in [
+            (format!("{PUBLIC}\n"), "line 1: it has no address"),
+            (format!("\n{PUBLIC} 10.0.0\n"), "line 2: \"10.0.0\" is no IPv4 address"),
+            ("c0ffee 10.0.0.1".into(), "line 1: it has 6 characters"),
+            (format!("{} 10.0.0.1", "0".repeat(64)), "line 1: it is no public key of Ed25519"),
+            (
+                format!("{PUBLIC} 10.0.0.1\n{PUBLIC} 10.0.0.2"),
+                "line 2: an earlier line has this key, or one that begins like it",
+            ),
+        ] {
+            assert_eq!(parse_members(text.as_bytes()).expect_err("it is none"), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_members_that_others_can_change_is_refused() {
+        let folder = Folder::new("list");
+        let path = folder.0.join("members");
+        std::fs::write(&path, format!("{PUBLIC} 10.0.0.1\n")).expect("written");
+        let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+        mode(0o644);
+        assert_eq!(read_members(&path).expect("read").len(), 1);
+        mode(0o664);
+        assert!(matches!(read_members(&path), Err(KeyError::Writable { mode: 0o664, .. })));
+    }
+
     proptest! {
         #[test]
         fn arbitrary_contents_are_read_or_refused(contents in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = parse(&contents);
+            let _ = parse_members(&contents);
         }
     }
 }

@@ -22,16 +22,21 @@
 //! it. Recordings can make [`MAX_ASKED`] datagrams wait, and cause twice as many answers each [`ASK_INTERVAL`]. No answer
 //! is longer than what it answers, because a short payload is padded ([`MIN_LEN`]).
 //!
+//! A guard with an [`Identity`] signs each datagram, control datagrams too, and one with a list of [`Members`] takes nothing else. All that
+//! have the network key can seal a datagram in the name of any epoch, but not sign it.
+//!
 //! A guard seals with the first of its keys and opens with all of them, so that the nodes of a network can change the key
 //! one after the other ([`Guard::change_keys`]).
 
 use std::collections::{BTreeMap, VecDeque};
+use std::net::Ipv4Addr;
 
 use chacha20poly1305::{AeadInOut as _, ChaCha20Poly1305, Nonce, Tag};
 use hopcast_protocols::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::identity::{Identity, MARK_LEN, Mark, Member, Members, SIGNATURE_LEN, Signed};
 use super::window::Window;
 use super::{EPOCH_LEN, Epoch, Keys, NetworkKey, Purpose};
 
@@ -48,6 +53,8 @@ const DATA: u8 = 0x10;
 const CONTROL: u8 = 0x11;
 /// Kind of a datagram whose payload is shorter than that of a control datagram: zeros follow it, and the number of bytes added.
 const PADDED: u8 = 0x12;
+/// Bit of a kind: the payload ends with a signature, and a control datagram names its signer before it.
+const SIGNED: u8 = 0x04;
 /// Bit of the first byte of a control datagram: it asks who its receiver is.
 const ASKS: u8 = 1;
 /// The same: it answers.
@@ -57,6 +64,11 @@ const ANSWERS: u8 = 2;
 const CONTROL_LEN: usize = 1 + EPOCH_LEN + 8 + 8;
 /// Length of a control datagram, and the least length of any: what is answered is never shorter than the answer.
 pub const MIN_LEN: usize = OVERHEAD + CONTROL_LEN;
+
+/// Bytes that a signature adds to a datagram whose payload is not padded.
+pub const SIGNATURE_OVERHEAD: usize = SIGNATURE_LEN;
+/// Length of what a signed control datagram says, without its signature: its sender's mark follows.
+const SIGNED_CONTROL_LEN: usize = CONTROL_LEN + MARK_LEN;
 
 /// An answer vouches for all that its sender has sent in this time, and for nothing older than three times this. A first datagram
 /// is taken if the answer comes within it: RFC 6298, section 2, takes it for the longest usual round trip.
@@ -80,6 +92,10 @@ const MAX_SENDERS: usize = 1 << 10;
 /// The most senders that are not known and are being asked, each with one datagram that waits. As many more are asked in each
 /// [`ASK_INTERVAL`], of which nothing is kept.
 const MAX_ASKED: usize = 1 << 6;
+/// The most signatures that are checked in [`CHECKS_INTERVAL`]: at 32 µs each, 6 % of the time. 200 neighbours that say something twice
+/// a second need a fifth of them.
+const MAX_CHECKS: u32 = 2000;
+const CHECKS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Seals the datagrams that one program sends, and opens those that others send to it.
 ///
@@ -103,7 +119,21 @@ pub struct Guard<C> {
     spare: (Instant, usize),
     /// What is to be answered to the datagram that was opened last.
     answer: Option<Answer>,
+    identities: Identities,
     counters: Counters,
+}
+
+/// Who this is, and who is heard.
+#[derive(Clone, Debug)]
+struct Identities {
+    /// Signs all that is sealed, if there is one.
+    own: Option<Identity>,
+    /// Whose datagrams are taken; without a list, those of all that have the key.
+    members: Option<Members>,
+    /// Since when signatures are counted, and how many there were.
+    checks: (Instant, u32),
+    /// The mark of the member that has signed what was opened last.
+    opened: Option<Mark>,
 }
 
 /// Counters of datagrams by result.
@@ -127,6 +157,25 @@ pub struct Counters {
     /// Datagrams from senders that have not shown that they are alive now: kept for a moment, or dropped.
     #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
     pub unproven: u64,
+    /// Datagrams refused: sealed with the key, but not signed by a member.
+    #[schemars(extend("x-unit" = "datagrams", "x-counted" = "at the receiver"))]
+    pub unidentified: u64,
+}
+
+impl core::ops::Add for Counters {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            sealed: self.sealed + other.sealed,
+            opened: self.opened + other.opened,
+            malformed: self.malformed + other.malformed,
+            unauthentic: self.unauthentic + other.unauthentic,
+            replayed: self.replayed + other.replayed,
+            unproven: self.unproven + other.unproven,
+            unidentified: self.unidentified + other.unidentified,
+        }
+    }
 }
 
 /// Reason why a datagram was not accepted.
@@ -150,6 +199,9 @@ pub enum Refusal {
     /// Its sender has not shown that it is alive now.
     #[error("its sender has not shown that it lives now")]
     Unproven,
+    /// No member has signed it, or signatures come faster than they are checked.
+    #[error("no member has signed it")]
+    Unidentified,
 }
 
 #[derive(Clone, Debug)]
@@ -158,10 +210,19 @@ struct Sender<C> {
     key: NetworkKey,
     cipher: Cipher,
     window: Window,
+    /// Whose signature its datagrams have, if members are listed.
+    member: Option<Pinned>,
     /// When the datagram was sealed that it has named last.
     proved: Instant,
     /// It is being asked again.
     asked: Option<Asked<C>>,
+}
+
+/// A member that a sender has shown to be.
+#[derive(Clone, Debug)]
+struct Pinned {
+    mark: Mark,
+    member: Member,
 }
 
 /// A question to one sender.
@@ -174,10 +235,15 @@ struct Asked<C> {
 
 #[derive(Clone, Debug)]
 struct Waiting<C> {
+    kind: u8,
     counter: u64,
     payload: Vec<u8>,
+    /// It is checked once its sender is known.
+    signature: Option<Signature>,
     context: C,
 }
+
+type Signature = [u8; SIGNATURE_LEN];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Control {
@@ -185,6 +251,8 @@ struct Control {
     answers: Option<(Epoch, u64)>,
     /// Whatever has this counter or a higher one was sent lately.
     floor: u64,
+    /// Who has signed it, if it is signed.
+    mark: Option<Mark>,
 }
 
 /// What is to be sent back.
@@ -194,6 +262,8 @@ struct Answer {
     asks: bool,
     /// The counter of the datagram that it answers.
     answers: u64,
+    /// Whether that one is signed: an answer to one that is not is not either, as it would be longer.
+    is_signed: bool,
 }
 
 /// A cipher that does not show its key.
@@ -222,8 +292,32 @@ impl<C> Guard<C> {
             asked: BTreeMap::new(),
             spare: (now, 0),
             answer: None,
+            identities: Identities { own: None, members: None, checks: (now, 0), opened: None },
             counters: Counters::default(),
         }
+    }
+
+    /// The same with an identity, which signs all that is sealed. With a list of members nothing else is taken than what they have
+    /// signed.
+    pub(crate) fn with_identity(mut self, own: Identity, members: Option<Members>) -> Self {
+        (self.identities.own, self.identities.members) = (Some(own), members);
+        self
+    }
+
+    /// From now on takes what these members have signed, and nothing else. A sender that is none of them is not known any more.
+    pub(crate) fn change_members(&mut self, members: Members) {
+        self.senders.retain(|_, sender| {
+            let now = sender.member.as_ref().and_then(|pinned| Some((members.get(&pinned.mark)?, &pinned.member)));
+            now.is_some_and(|(now, before)| now == before)
+        });
+        self.identities.members = Some(members);
+    }
+
+    /// Whether this address belongs to the member that has signed what was opened last; without a list of members, all addresses do.
+    pub(crate) fn vouches(&self, address: Ipv4Addr) -> bool {
+        let Some(members) = &self.identities.members else { return true };
+        let member = self.identities.opened.and_then(|mark| members.get(&mark));
+        member.is_some_and(|member| member.owns(address))
     }
 
     /// From now on seals with the first of these keys, as `epoch`, which was never used before, and opens with all of them. A sender
@@ -242,14 +336,8 @@ impl<C> Guard<C> {
 
     /// Puts `payload`, sealed, into `datagram`, in place of what is there. It is longer by [`OVERHEAD`], or has [`MIN_LEN`].
     pub(crate) fn seal(&mut self, now: Instant, payload: &[u8], datagram: &mut Vec<u8>) {
-        if payload.len() >= CONTROL_LEN {
-            return self.seal_as(DATA, now, payload, datagram);
-        }
-        let mut padded = [0; CONTROL_LEN];
-        padded[..payload.len()].copy_from_slice(payload);
-        // At most the length of a control datagram.
-        padded[CONTROL_LEN - 1] = (CONTROL_LEN - payload.len()) as u8;
-        self.seal_as(PADDED, now, &padded, datagram);
+        let is_signed = self.identities.own.is_some();
+        self.seal_as(if payload.len() < least(is_signed) { PADDED } else { DATA }, is_signed, now, payload, datagram);
     }
 
     /// Puts what `datagram` has sealed into `payload`, in place of what is there, and returns the `context` of it.
@@ -275,6 +363,7 @@ impl<C> Guard<C> {
             Err(Refusal::Unauthentic) => self.counters.unauthentic += 1,
             Err(Refusal::Replayed { .. }) => self.counters.replayed += 1,
             Err(Refusal::Unproven) => self.counters.unproven += 1,
+            Err(Refusal::Unidentified) => self.counters.unidentified += 1,
         }
         opened
     }
@@ -284,8 +373,10 @@ impl<C> Guard<C> {
     pub(crate) fn poll_answer(&mut self, now: Instant, datagram: &mut Vec<u8>) -> bool {
         let Some(answer) = self.answer.take() else { return false };
         self.mark(now);
-        let control = Control { asks: answer.asks, answers: Some((answer.to, answer.answers)), floor: self.marks[0] };
-        self.seal_as(CONTROL, now, &control.to_octets(), datagram);
+        let own = self.identities.own.as_ref().filter(|_| answer.is_signed);
+        let (answers, mark) = (Some((answer.to, answer.answers)), own.map(Identity::mark));
+        let control = Control { asks: answer.asks, answers, floor: self.marks[0], mark };
+        self.seal_as(CONTROL, mark.is_some(), now, &control.to_octets(), datagram);
         true
     }
 
@@ -305,7 +396,48 @@ impl<C> Guard<C> {
         self.senders.iter().map(|(&epoch, sender)| (epoch, sender.proved))
     }
 
-    fn seal_as(&mut self, kind: u8, now: Instant, payload: &[u8], datagram: &mut Vec<u8>) {
+    /// The epoch of this guard.
+    #[cfg(feature = "testkit")]
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// The number of the next datagram.
+    #[cfg(test)]
+    pub(super) fn next_counter(&self) -> u64 {
+        self.next_counter
+    }
+
+    /// The next datagram has this number.
+    #[cfg(test)]
+    pub(super) fn skip_to(&mut self, counter: u64) {
+        self.next_counter = counter;
+    }
+
+    /// Whether there is a list of members.
+    #[cfg(test)]
+    pub(super) fn has_members(&self) -> bool {
+        self.identities.members.is_some()
+    }
+
+    /// A control datagram that anybody can make who has the network key: in the name of this epoch and this mark, with this counter. It
+    /// names `names`, and all below `floor` is to be old.
+    #[cfg(test)]
+    pub(super) fn forge(&mut self, now: Instant, mark: Mark, counter: u64, names: (Epoch, u64), floor: u64) -> Vec<u8> {
+        let control = Control { asks: true, answers: Some(names), floor, mark: Some(mark) };
+        let mut datagram = Vec::new();
+        self.next_counter = counter;
+        self.seal_as(CONTROL, true, now, &control.to_octets(), &mut datagram);
+        datagram
+    }
+
+    /// Signatures that were checked in the last second in which there were any.
+    #[cfg(test)]
+    pub(crate) fn checks(&self) -> u32 {
+        self.identities.checks.1
+    }
+
+    fn seal_as(&mut self, kind: u8, is_signed: bool, now: Instant, payload: &[u8], datagram: &mut Vec<u8>) {
         self.mark(now);
         let counter = self.next_counter;
         self.next_counter = counter.checked_add(1).expect("a sender at a billion datagrams a second takes centuries");
@@ -315,10 +447,21 @@ impl<C> Guard<C> {
         }
         self.counters.sealed += 1;
         datagram.clear();
-        datagram.push(kind);
+        datagram.push(if is_signed { kind | SIGNED } else { kind });
         datagram.extend_from_slice(&self.epoch.0);
         datagram.extend_from_slice(&counter.to_be_bytes());
         datagram.extend_from_slice(payload);
+        if kind == PADDED {
+            let least = least(is_signed);
+            datagram.resize(HEADER_LEN + least, 0);
+            // At most the length of a control datagram.
+            datagram[HEADER_LEN + least - 1] = (least - payload.len()) as u8;
+        }
+        if let Some(own) = self.identities.own.as_ref().filter(|_| is_signed) {
+            let (header, _) = datagram.split_at(HEADER_LEN);
+            let signature = own.sign(Signed { purpose: self.purpose.name(), header, payload });
+            datagram.extend_from_slice(&signature);
+        }
         let (header, sealed) = datagram.split_at_mut(HEADER_LEN);
         let tag = self.cipher.0.encrypt_inout_detached(&nonce(counter), header, sealed.into());
         datagram.extend_from_slice(&tag.expect("a datagram is below the 256 GiB of RFC 8439, section 2.8"));
@@ -350,26 +493,44 @@ impl<C> Guard<C> {
         if self.senders.contains_key(&parts.epoch) {
             return self.open_known(now, &parts, context, payload);
         }
-        let (key, cipher) = self.open_unknown(&parts, payload)?;
+        let (key, cipher, signature) = self.open_unknown(&parts, payload)?;
+        if self.identities.members.is_some() && signature.is_none() {
+            return Err(Refusal::Unidentified);
+        }
         if parts.is_data() {
-            let payload = std::mem::take(payload);
-            self.ask(now, &parts, Some(Waiting { counter: parts.counter, payload, context }));
+            let waits = parts.waiting(std::mem::take(payload), signature, context);
+            self.ask(now, &parts, Some(waits));
             return Err(Refusal::Unproven);
         }
         let control = Control::parse(payload).ok_or(Refusal::Malformed { len: datagram.len() })?;
+        let member = control.mark.and_then(|mark| self.identities.pin(mark));
+        if self.identities.members.is_some() && member.is_none() {
+            return Err(Refusal::Unidentified);
+        }
         let Some(proved) = self.proof(&control, now) else {
             if control.asks {
                 self.ask(now, &parts, None);
             }
             return Err(Refusal::Unproven);
         };
+        // Only now, so that neither a recording nor a host without the key has a signature checked.
+        let signed = Signed { purpose: self.purpose.name(), header: parts.header, payload };
+        self.identities.check(member.as_ref(), signed, signature, now)?;
         let mut window = Window::new(control.floor);
         if !window.accept(parts.counter) {
             return Err(Refusal::Malformed { len: datagram.len() });
         }
         let waited = self.asked.remove(&parts.epoch).and_then(|asked| asked.waits);
-        let waited = waited.filter(|waiting| window.accept(waiting.counter));
-        if !self.learn(now, parts.epoch, Sender { key, cipher, window, proved, asked: None }) {
+        let waited = waited.filter(|waiting| {
+            let signed = Signed {
+                purpose: self.purpose.name(),
+                header: &header(waiting.kind, parts.epoch, waiting.counter),
+                payload: &waiting.payload,
+            };
+            let is_its = self.identities.check(member.as_ref(), signed, waiting.signature, now).is_ok();
+            is_its && window.accept(waiting.counter)
+        });
+        if !self.learn(now, parts.epoch, Sender { key, cipher, window, member, proved, asked: None }) {
             return Err(Refusal::Unproven);
         }
         if control.asks {
@@ -379,11 +540,15 @@ impl<C> Guard<C> {
     }
 
     /// Opens a datagram of a sender that is not known with the key that fits.
-    fn open_unknown(&self, parts: &Parts<'_>, payload: &mut Vec<u8>) -> Result<(NetworkKey, Cipher), Refusal> {
+    fn open_unknown(
+        &self,
+        parts: &Parts<'_>,
+        payload: &mut Vec<u8>,
+    ) -> Result<(NetworkKey, Cipher, Option<Signature>), Refusal> {
         for key in self.keys.all() {
             let cipher = Cipher(key.cipher(self.purpose, parts.epoch));
             match parts.open(&cipher, payload) {
-                Ok(()) => return Ok((key.clone(), cipher)),
+                Ok(signature) => return Ok((key.clone(), cipher, signature)),
                 Err(Refusal::Unauthentic) => {}
                 Err(refusal) => return Err(refusal),
             }
@@ -401,15 +566,18 @@ impl<C> Guard<C> {
         payload: &mut Vec<u8>,
     ) -> Result<Option<C>, Refusal> {
         let Some(sender) = self.senders.get_mut(&parts.epoch) else { return Err(Refusal::Unproven) };
-        parts.open(&sender.cipher, payload)?;
+        let signature = parts.open(&sender.cipher, payload)?;
         let replayed = Refusal::Replayed { counter: parts.counter };
+        if sender.window.has_come(parts.counter) {
+            return Err(replayed);
+        }
+        // Not before: a replay costs no check of a signature.
+        let signed = Signed { purpose: self.purpose.name(), header: parts.header, payload };
+        self.identities.check(sender.member.as_ref(), signed, signature, now)?;
         if parts.is_data() {
             if !sender.is_proved(now) {
-                if sender.window.has_come(parts.counter) {
-                    return Err(replayed);
-                }
-                let payload = std::mem::take(payload);
-                let asks = sender.ask(now, Some(Waiting { counter: parts.counter, payload, context }));
+                let waits = parts.waiting(std::mem::take(payload), signature, context);
+                let asks = sender.ask(now, Some(waits));
                 self.answer = asks.then(|| Answer::to(parts, true));
                 return Err(Refusal::Unproven);
             }
@@ -425,9 +593,6 @@ impl<C> Guard<C> {
         let proof = self.proof(&control, now);
         let Some(sender) = self.senders.get_mut(&parts.epoch) else { return Err(Refusal::Unproven) };
         if proof.is_none() && !sender.is_proved(now) {
-            if sender.window.has_come(parts.counter) {
-                return Err(replayed);
-            }
             if control.asks {
                 self.answer = sender.ask(now, None).then(|| Answer::to(parts, true));
             }
@@ -496,6 +661,38 @@ impl<C> Guard<C> {
     }
 }
 
+impl Identities {
+    /// The member with this mark.
+    fn pin(&self, mark: Mark) -> Option<Pinned> {
+        let member = self.members.as_ref()?.get(&mark)?.clone();
+        Some(Pinned { mark, member })
+    }
+
+    /// Whether the member of a sender has signed this. Without a list of members nothing is checked.
+    fn check(
+        &mut self,
+        pinned: Option<&Pinned>,
+        signed: Signed<'_>,
+        signature: Option<Signature>,
+        now: Instant,
+    ) -> Result<(), Refusal> {
+        self.opened = None;
+        if self.members.is_none() {
+            return Ok(());
+        }
+        let (pinned, signature) = pinned.zip(signature).ok_or(Refusal::Unidentified)?;
+        if now.saturating_since(self.checks.0) >= CHECKS_INTERVAL {
+            self.checks = (now, 0);
+        }
+        self.checks.1 += 1;
+        if self.checks.1 > MAX_CHECKS || !pinned.member.has_signed(signed, &signature) {
+            return Err(Refusal::Unidentified);
+        }
+        self.opened = Some(pinned.mark);
+        Ok(())
+    }
+}
+
 impl<C> Sender<C> {
     /// Whether what it sends is taken.
     fn is_proved(&self, now: Instant) -> bool {
@@ -541,7 +738,7 @@ impl<C> Waiting<C> {
 
 impl Answer {
     fn to(parts: &Parts<'_>, asks: bool) -> Self {
-        Self { to: parts.epoch, asks, answers: parts.counter }
+        Self { to: parts.epoch, asks, answers: parts.counter, is_signed: parts.is_signed() }
     }
 }
 
@@ -562,18 +759,24 @@ impl<'a> Parts<'a> {
         let (&[kind], rest) = header.split_first_chunk()?;
         let (&epoch, rest) = rest.split_first_chunk()?;
         let (&counter, _) = rest.split_first_chunk()?;
+        let is_signed = kind & SIGNED != 0;
+        let least = if is_signed { SIGNED_CONTROL_LEN + SIGNATURE_LEN } else { CONTROL_LEN };
         // No shorter one is sealed, and none is answered with more than it brings.
-        let is_known = matches!(kind, DATA | CONTROL | PADDED) && sealed.len() >= CONTROL_LEN;
+        let is_known = matches!(kind & !SIGNED, DATA | CONTROL | PADDED) && sealed.len() >= least;
         let (epoch, counter, tag) = (Epoch(epoch), u64::from_be_bytes(counter), Tag::from(*tag));
         is_known.then_some(Self { kind, epoch, counter, header, sealed, tag })
     }
 
     fn is_data(&self) -> bool {
-        self.kind != CONTROL
+        self.kind & !SIGNED != CONTROL
     }
 
-    /// Puts what is sealed into `payload`, without padding.
-    fn open(&self, cipher: &Cipher, payload: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn is_signed(&self) -> bool {
+        self.kind & SIGNED != 0
+    }
+
+    /// Puts what is sealed into `payload`, without padding and signature; the signature.
+    fn open(&self, cipher: &Cipher, payload: &mut Vec<u8>) -> Result<Option<Signature>, Refusal> {
         payload.clear();
         payload.extend_from_slice(self.sealed);
         let opened = cipher.0.decrypt_inout_detached(
@@ -583,34 +786,57 @@ impl<'a> Parts<'a> {
             &self.tag,
         );
         opened.map_err(|_| Refusal::Unauthentic)?;
-        if self.kind == PADDED {
+        let signature = payload.last_chunk().copied().filter(|_| self.is_signed());
+        payload.truncate(payload.len() - signature.map_or(0, |signature: Signature| signature.len()));
+        if self.kind & !SIGNED == PADDED {
             let added = usize::from(payload.last().copied().unwrap_or(0));
-            let len = payload.len().checked_sub(added).filter(|_| added > 0 && payload.len() == CONTROL_LEN);
+            let is_least = payload.len() == least(self.is_signed());
+            let len = payload.len().checked_sub(added).filter(|_| added > 0 && is_least);
             payload.truncate(len.ok_or(Refusal::Malformed { len: OVERHEAD + self.sealed.len() })?);
         }
-        Ok(())
+        Ok(signature)
+    }
+
+    /// It waits, with what was sealed in it.
+    fn waiting<C>(&self, payload: Vec<u8>, signature: Option<Signature>, context: C) -> Waiting<C> {
+        Waiting { kind: self.kind, counter: self.counter, payload, signature, context }
     }
 }
 
+/// The least length of what is sealed, without a signature: that of what a control datagram says.
+const fn least(is_signed: bool) -> usize {
+    if is_signed { SIGNED_CONTROL_LEN } else { CONTROL_LEN }
+}
+
+/// Kind, epoch and counter of a datagram.
+fn header(kind: u8, epoch: Epoch, counter: u64) -> [u8; HEADER_LEN] {
+    let mut header = [kind; HEADER_LEN];
+    header[1..1 + EPOCH_LEN].copy_from_slice(&epoch.0);
+    header[1 + EPOCH_LEN..].copy_from_slice(&counter.to_be_bytes());
+    header
+}
+
 impl Control {
-    fn to_octets(self) -> [u8; CONTROL_LEN] {
+    fn to_octets(self) -> Vec<u8> {
         let (to, counter) = self.answers.unwrap_or((Epoch([0; EPOCH_LEN]), 0));
-        let mut octets = [0; CONTROL_LEN];
+        let mut octets = vec![0; CONTROL_LEN];
         octets[0] = if self.asks { ASKS } else { 0 } | if self.answers.is_some() { ANSWERS } else { 0 };
         octets[1..1 + EPOCH_LEN].copy_from_slice(&to.0);
         octets[1 + EPOCH_LEN..9 + EPOCH_LEN].copy_from_slice(&counter.to_be_bytes());
         octets[9 + EPOCH_LEN..].copy_from_slice(&self.floor.to_be_bytes());
+        octets.extend(self.mark.into_iter().flatten());
         octets
     }
 
     fn parse(octets: &[u8]) -> Option<Self> {
-        let octets: &[u8; CONTROL_LEN] = octets.try_into().ok()?;
+        let (octets, mark) = octets.split_first_chunk::<CONTROL_LEN>()?;
+        let mark = if mark.is_empty() { None } else { Some(mark.try_into().ok()?) };
         let (&[bits], rest) = octets.split_first_chunk()?;
         let (&to, rest) = rest.split_first_chunk()?;
         let (&counter, rest) = rest.split_first_chunk()?;
         let (&floor, _) = rest.split_first_chunk()?;
         let answers = (bits & ANSWERS != 0).then_some((Epoch(to), u64::from_be_bytes(counter)));
-        Some(Self { asks: bits & ASKS != 0, answers, floor: u64::from_be_bytes(floor) })
+        Some(Self { asks: bits & ASKS != 0, answers, floor: u64::from_be_bytes(floor), mark })
     }
 }
 
@@ -801,7 +1027,7 @@ mod tests {
         epoch[..4].copy_from_slice(&number.to_be_bytes());
         let key = b.keys.first().clone();
         let cipher = Cipher(key.cipher(Purpose::Stream, Epoch(epoch)));
-        Sender { key, cipher, window: Window::new(0), proved: at(0), asked: None }
+        Sender { key, cipher, window: Window::new(0), member: None, proved: at(0), asked: None }
     }
 
     /// Makes `count` senders known, each proved a millisecond after the last one.
@@ -1061,6 +1287,219 @@ mod tests {
         assert_eq!(answer(&mut a, at(0)), None);
     }
 
+    fn identity(number: u8) -> Identity {
+        Identity::new([number; 32])
+    }
+
+    /// The address of the node with this identity.
+    fn address(number: u8) -> Ipv4Addr {
+        Ipv4Addr::new(10, 0, 0, number)
+    }
+
+    fn members(numbers: &[u8]) -> Members {
+        let mut members = Members::default();
+        for &number in numbers {
+            members.add(&identity(number).public_octets(), vec![address(number)]).expect("it is one");
+        }
+        members
+    }
+
+    /// A peer with an identity, that hears those of these numbers.
+    fn member(epoch: u8, number: u8, heard: &[u8]) -> Peer {
+        peer(epoch).with_identity(identity(number), Some(members(heard)))
+    }
+
+    /// The epoch of `victim` in the hands of another holder of the network key, with its own identity.
+    fn impostor(victim: &Peer, number: u8) -> Peer {
+        let mut impostor = member(0, number, &[1, 2, 3]);
+        impostor.epoch = victim.epoch;
+        impostor.cipher = victim.cipher.clone();
+        impostor
+    }
+
+    #[test]
+    fn members_come_to_know_each_other_and_their_addresses() {
+        let (mut a, mut b) = (member(1, 1, &[1, 2]), member(2, 2, &[1, 2]));
+        introduce(&mut a, &mut b, at(0));
+        assert!(b.vouches(address(1)), "the first waited, and comes with its signer");
+        let datagram = sealed(&mut a, at(1), b"data");
+        assert_eq!(opened(&mut b, at(1), &datagram, 3), Ok(Some((b"data".to_vec(), 3))));
+        assert!(b.vouches(address(1)) && !b.vouches(address(2)) && !b.vouches(address(3)));
+        assert_eq!(datagram.len(), OVERHEAD + SIGNED_CONTROL_LEN + SIGNATURE_LEN, "short ones are padded");
+        assert_eq!(sealed(&mut a, at(1), &[7; 41]).len(), 41 + OVERHEAD + SIGNATURE_OVERHEAD);
+    }
+
+    #[test]
+    fn a_holder_of_the_key_cannot_speak_in_the_name_of_another() {
+        let (mut a, mut b) = (member(1, 1, &[1, 2, 3]), member(2, 2, &[1, 2, 3]));
+        introduce(&mut a, &mut b, at(0));
+        // It has the network key, and an identity that is listed.
+        let mut other = impostor(&a, 3);
+        other.next_counter = a.next_counter;
+        let forged = sealed(&mut other, at(1), b"from a, it says");
+        assert_eq!(opened(&mut b, at(1), &forged, 0), Err(Refusal::Unidentified));
+        // A control datagram that would make all that a sends from now on old.
+        for mark in [identity(1).mark(), identity(3).mark()] {
+            let names = (b.epoch, b.next_counter - 1);
+            let forged = other.forge(at(1), mark, a.next_counter + 1, names, u64::MAX);
+            assert_eq!(opened(&mut b, at(1), &forged, 0), Err(Refusal::Unidentified));
+            assert_eq!(answer(&mut b, at(1)), None);
+        }
+        // A signature of a is good for its own datagram only.
+        let theirs = sealed(&mut a, at(2), b"one thing");
+        let (mut payload, mut moved) = (Vec::new(), Vec::new());
+        let parts = Parts::split(&theirs).expect("it is one");
+        let signature = parts.open(&a.cipher, &mut payload).expect("it has the key").expect("a has signed it");
+        moved.extend_from_slice(&header(DATA | SIGNED, a.epoch, 99));
+        moved.extend_from_slice(&payload);
+        moved.extend_from_slice(&signature);
+        let (head, inner) = moved.split_at_mut(HEADER_LEN);
+        let tag = a.cipher.0.encrypt_inout_detached(&nonce(99), head, inner.into()).expect("short");
+        moved.extend_from_slice(&tag);
+        assert!(opened(&mut b, at(2), &moved, 0).is_err());
+        assert_eq!(opened(&mut b, at(2), &theirs, 0), Ok(Some((b"one thing".to_vec(), 0))), "nothing was lost");
+        assert_eq!(b.counters().unidentified, 3);
+    }
+
+    #[test]
+    fn an_epoch_belongs_to_who_has_shown_it_and_not_to_who_is_faster() {
+        let (mut a, mut b) = (member(1, 1, &[1, 2]), member(2, 2, &[1, 2]));
+        let mut other = impostor(&a, 3);
+        // An expelled node answers the question that was for a.
+        let first = sealed(&mut a, at(0), b"first");
+        let _ = opened(&mut b, at(0), &first, 0);
+        let question = answer(&mut b, at(0)).expect("b asks");
+        other.next_counter = 1;
+        let names = (b.epoch, 0);
+        let forged = other.forge(at(1), identity(1).mark(), 1, names, 0);
+        assert_eq!(opened(&mut b, at(1), &forged, 0), Err(Refusal::Unidentified));
+        assert_eq!(b.senders(), 0);
+        let _ = opened(&mut a, at(2), &question, 0);
+        let both = answer(&mut a, at(2)).expect("a answers");
+        assert_eq!(opened(&mut b, at(2), &both, 0), Ok(Some((b"first".to_vec(), 0))));
+    }
+
+    #[test]
+    fn a_member_that_is_expelled_is_not_heard_and_the_others_go_on() {
+        let mut peers = [1, 2, 3].map(|number| member(number, number, &[1, 2, 3]));
+        let [a, b, lost] = &mut peers;
+        introduce(a, b, at(0));
+        assert_eq!(send(lost, b, at(1), b"while it is listed").0, [b"while it is listed"]);
+        b.change_members(members(&[1, 2]));
+        assert_eq!(b.senders(), 1);
+        // It still has the network key, and tries what it can.
+        for millis in [2, 300, 5000] {
+            assert_eq!(send(lost, b, at(millis), b"expelled").0.len(), 0, "after {millis} ms");
+        }
+        // An epoch that nobody has heard.
+        let mut again = member(9, 3, &[1, 2, 3]);
+        assert_eq!(send(&mut again, b, at(6000), b"expelled").0.len(), 0);
+        assert_eq!(send(a, b, at(6001), b"there").0, [b"there"]);
+        assert_eq!(b.senders(), 1);
+        // Another key at the same address is another node.
+        let mut swapped = Members::default();
+        swapped.add(&identity(3).public_octets(), vec![address(1)]).expect("it is one");
+        b.change_members(swapped);
+        assert_eq!(b.senders(), 0);
+    }
+
+    #[test]
+    fn without_a_signature_nothing_is_taken_where_members_are_listed() {
+        let (mut plain, mut b) = (peer(1), member(2, 2, &[1, 2]));
+        for millis in [0, 500] {
+            let datagram = sealed(&mut plain, at(millis), b"plain");
+            assert_eq!(opened(&mut b, at(millis), &datagram, 0), Err(Refusal::Unidentified));
+            assert_eq!(answer(&mut b, at(millis)), None);
+        }
+        assert_eq!((b.asked.len(), b.checks()), (0, 0));
+    }
+
+    /// One node after the other gets an identity, and then a list: no node is cut off meanwhile.
+    #[test]
+    fn nodes_get_identities_one_after_the_other() {
+        let with = |epoch, number| peer(epoch).with_identity(identity(number), None);
+        let listed = |epoch, number| member(epoch, number, &[1, 2]);
+        let pairs: [[Peer; 2]; 4] =
+            [[with(1, 1), peer(2)], [with(3, 1), with(4, 2)], [listed(5, 1), with(6, 2)], [listed(7, 1), listed(8, 2)]];
+        for (step, [mut a, mut b]) in pairs.into_iter().enumerate() {
+            assert_eq!(send(&mut a, &mut b, at(0), b"there").0, [b"there"], "step {step}");
+            assert_eq!(send(&mut b, &mut a, at(1), b"back!").0, [b"back!"], "step {step}");
+        }
+    }
+
+    #[test]
+    fn neither_strangers_nor_recordings_have_signatures_checked() {
+        let (mut a, mut b) = (member(1, 1, &[1, 2]), member(2, 2, &[1, 2]));
+        let (mut stranger, mut recording) = (peer_with(9, 9).with_identity(identity(9), None), Vec::new());
+        for millis in 0..100 {
+            recording.push(sealed(&mut a, at(millis), b"old"));
+        }
+        let mut earlier = member(3, 2, &[1, 2]);
+        let _ = opened(&mut earlier, at(100), &recording[99], 0);
+        let question = answer(&mut earlier, at(100)).expect("it asks");
+        let _ = opened(&mut a, at(100), &question, 0);
+        recording.push(answer(&mut a, at(100)).expect("a answers"));
+        for round in 0..20 {
+            for datagram in &recording {
+                assert!(opened(&mut b, at(10_000 + round), datagram, 0).is_err());
+            }
+            assert!(opened(&mut b, at(10_000), &sealed(&mut stranger, at(0), b"x"), 0).is_err());
+        }
+        assert_eq!(b.checks(), 0);
+        // Replays of a sender that is known neither.
+        assert_eq!(send(&mut a, &mut b, at(20_000), b"here").0, [b"here"]);
+        let datagram = sealed(&mut a, at(20_001), b"once");
+        assert!(opened(&mut b, at(20_001), &datagram, 0).is_ok());
+        let before = b.checks();
+        for _ in 0..100 {
+            assert!(matches!(opened(&mut b, at(20_001), &datagram, 0), Err(Refusal::Replayed { .. })));
+        }
+        assert_eq!(b.checks(), before);
+    }
+
+    #[test]
+    fn a_holder_that_forges_has_a_bounded_number_of_signatures_checked() {
+        let (mut a, mut b) = (member(1, 1, &[1, 2]), member(2, 2, &[1, 2]));
+        introduce(&mut a, &mut b, at(0));
+        let mut other = impostor(&a, 3);
+        other.next_counter = 1000;
+        for _ in 0..2 * MAX_CHECKS {
+            let forged = sealed(&mut other, at(5000), b"forged");
+            assert_eq!(opened(&mut b, at(5000), &forged, 0), Err(Refusal::Unidentified));
+        }
+        assert_eq!(b.identities.checks.1, 2 * MAX_CHECKS, "those above the limit are counted, not checked");
+        let datagram = sealed(&mut a, at(5001), b"lost");
+        assert_eq!(opened(&mut b, at(5001), &datagram, 0), Err(Refusal::Unidentified));
+        assert_eq!(send(&mut a, &mut b, at(6000), b"a second later").0, [b"a second later"]);
+    }
+
+    /// The signed datagrams of docs/key-protocol.md, which tests/python/test_key_protocol.py computes with another implementation.
+    #[test]
+    fn the_octets_of_signed_datagrams_are_those_of_the_specification() {
+        let page = include_str!("../../../../docs/key-protocol.md");
+        let vectors: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("signed ")).collect();
+        let hex = |octets: &[u8]| octets.iter().map(|octet| format!("{octet:02x}")).collect::<String>();
+        let keys = Keys::one(std::array::from_fn(|place| place as u8));
+        let ours = [0x20_u8, 0x60].map(|first| Identity::new(std::array::from_fn(|place| first + place as u8)));
+        let mut listed = Members::default();
+        for (number, identity) in ours.iter().enumerate() {
+            listed.add(&identity.public_octets(), vec![address(number as u8)]).expect("it is one");
+        }
+        let peer = |first: u8, identity: &Identity| -> Peer {
+            let epoch = Epoch(std::array::from_fn(|place| first + place as u8));
+            let guard = Guard::new(&keys, Purpose::Node("olsr"), epoch, at(0));
+            guard.with_identity(identity.clone(), Some(listed.clone()))
+        };
+        let (mut a, mut b) = (peer(0xa0, &ours[0]), peer(0xb0, &ours[1]));
+        let first = sealed(&mut a, at(0), b"hello");
+        let _ = opened(&mut b, at(1), &first, 7);
+        let question = answer(&mut b, at(1)).expect("b asks");
+        let _ = opened(&mut a, at(2), &question, 0);
+        let proof = answer(&mut a, at(2)).expect("a answers");
+        assert_eq!(opened(&mut b, at(3), &proof, 0), Ok(Some((b"hello".to_vec(), 7))));
+        assert_eq!(vectors, [first, question, proof].map(|datagram| hex(&datagram)));
+    }
+
     proptest! {
         #[test]
         fn arbitrary_octets_are_refused(datagram in proptest::collection::vec(any::<u8>(), 0..200)) {
@@ -1075,8 +1514,14 @@ mod tests {
         fn no_answer_is_longer_than_what_came(
             payload in proptest::collection::vec(any::<u8>(), 0..64),
             gaps in proptest::collection::vec(0u64..40_000, 1..12),
+            kinds in (0_u8..3, 0_u8..3),
         ) {
-            let (mut a, mut b, mut now) = (peer(1), peer(2), 0);
+            let of = |number: u8, kind| match kind {
+                0 => peer(number),
+                1 => peer(number).with_identity(identity(number), None),
+                _ => member(number, number, &[1, 2]),
+            };
+            let (mut a, mut b, mut now) = (of(1, kinds.0), of(2, kinds.1), 0);
             for gap in gaps {
                 now += gap;
                 let mut next = Some((true, sealed(&mut a, at(now), &payload)));

@@ -25,8 +25,13 @@
 pub mod command;
 mod file;
 mod guard;
+mod identity;
 #[cfg(test)]
 mod model;
+mod noise;
+mod session;
+#[cfg(test)]
+mod session_model;
 pub mod window;
 
 use core::fmt;
@@ -37,7 +42,10 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 
 pub use self::file::KeyError;
-pub use self::guard::{Counters, Guard, MIN_LEN, OVERHEAD, Refusal};
+pub use self::guard::{Counters, Guard, MIN_LEN, OVERHEAD, Refusal, SIGNATURE_OVERHEAD};
+pub use self::identity::{Identity, Members};
+pub use self::noise::Randomness;
+pub use self::session::{Initiator, Responder};
 
 /// Length of a network key, in bytes: that of a key of ChaCha20 (RFC 8439, section 2.3).
 pub(crate) const KEY_LEN: usize = 32;
@@ -73,10 +81,21 @@ impl fmt::Debug for Epoch {
 pub enum Purpose {
     /// Messages of this routing protocol.
     Node(&'static str),
-    /// Media.
+    /// Handshakes of streams. Media is sealed with the keys that these make.
     Stream,
     /// Messages and media of a streaming cloud.
     Cloud,
+}
+
+impl Purpose {
+    /// Its name, in two parts.
+    fn name(self) -> [&'static str; 2] {
+        match self {
+            Self::Node(protocol) => ["node ", protocol],
+            Self::Stream => ["stream handshake", ""],
+            Self::Cloud => ["cloud", ""],
+        }
+    }
 }
 
 /// The key that the nodes of a network share.
@@ -112,11 +131,7 @@ impl NetworkKey {
 
     /// The cipher of an epoch, and of nothing else.
     fn cipher(&self, purpose: Purpose, epoch: Epoch) -> ChaCha20Poly1305 {
-        let (what, protocol) = match purpose {
-            Purpose::Node(protocol) => ("node ", protocol),
-            Purpose::Stream => ("stream", ""),
-            Purpose::Cloud => ("cloud", ""),
-        };
+        let [what, protocol] = purpose.name();
         let mut key = chacha20poly1305::Key::default();
         Hkdf::<Sha256>::new(Some(&epoch.0), &self.0)
             .expand_multi_info(&[b"hopcast 1 ", what.as_bytes(), protocol.as_bytes()], &mut key)

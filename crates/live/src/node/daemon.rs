@@ -24,7 +24,7 @@ use super::status::{self, Status, Traffic};
 use super::{failure, listen, metrics};
 use crate::failure::Failure;
 use crate::interfaces::{self, Interface, State};
-use crate::key::{Epoch, Guard, Keys, Purpose, Refusal};
+use crate::key::{Epoch, Guard, Identity, KeyError, Keys, Members, Purpose, Refusal};
 use crate::log;
 use crate::models::Models;
 use crate::platform::clock::Clock;
@@ -86,6 +86,9 @@ struct Daemon {
     retry_at: Option<Instant>,
     router: Router,
     envelope: Envelope,
+    /// The public key of this node, and the nodes that are heard.
+    public: Option<String>,
+    members: Option<Members>,
     hardware: Hardware,
     /// Flows by place of the interface, and when they were seen last.
     flows: BTreeMap<(u32, Seen), Instant>,
@@ -128,8 +131,10 @@ impl Answers for Daemon {
 
 impl Daemon {
     fn start(options: &Options, protocol: Protocol, server: &mut Server) -> Result<Self, Failure> {
-        let keys = options.key.as_deref().map(Keys::read).transpose();
-        let keys = keys.map_err(|error| Failure::Input(error.to_string()))?;
+        let input = |error: KeyError| Failure::Input(error.to_string());
+        let keys = options.key.as_deref().map(Keys::read).transpose().map_err(input)?;
+        let identity = options.identity.as_deref().map(Identity::read).transpose().map_err(input)?;
+        let members = options.members.as_deref().map(Members::read).transpose().map_err(input)?;
         let clock = Clock::new();
         let mut signals = Signals::listen().map_err(|error| failure("listen to signals", &error))?;
         signals.listen_again().map_err(|error| failure("listen to signals", &error))?;
@@ -167,9 +172,26 @@ impl Daemon {
         let seed = getrandom::u64().map_err(drawn)?;
         let purpose = Purpose::Node(protocol.name());
         let epoch = Epoch::draw().map_err(drawn)?;
-        let guard = keys.map(|keys| Guard::new(&keys, purpose, epoch, clock.now()));
+        let public = identity.as_ref().map(Identity::public);
+        if let (Some(identity), Some(members)) = (&identity, &members)
+            && !members.has(identity, address)
+        {
+            let public = identity.public();
+            tracing::warn!(public, %address, "the list of members lacks this node; if those of others do too, it is not heard");
+        }
+        let room = match (&keys, &identity) {
+            (None, _) => mtu,
+            (Some(_), None) => mtu - envelope::OVERHEAD,
+            (Some(_), Some(_)) => mtu - envelope::SIGNED_OVERHEAD,
+        };
+        let guard = keys.map(|keys| {
+            let guard = Guard::new(&keys, purpose, epoch, clock.now());
+            match identity {
+                Some(identity) => guard.with_identity(identity, members.clone()),
+                None => guard,
+            }
+        });
         let is_sealed = guard.is_some();
-        let room = if is_sealed { mtu - envelope::OVERHEAD } else { mtu };
         let machine = protocol.start(address, number(named.len()), seed, room, was_before);
         let router = Router::new(machine, protocol.is_wellformed(), address, networks.clone(), is_sealed);
 
@@ -206,6 +228,8 @@ impl Daemon {
             retry_at: None,
             router,
             envelope: Envelope::new(guard),
+            public,
+            members,
             hardware: Hardware::default(),
             flows: BTreeMap::new(),
             traffic: Traffic::default(),
@@ -250,11 +274,30 @@ impl Daemon {
         }
     }
 
-    /// Reads the key file again. The keys stay as they are if it can't be read.
+    /// Reads the key file and the list of members again. What can't be read stays as it is.
     fn change_keys(&mut self) {
         if let Some((keys, epoch)) = Keys::read_again(self.options.key.as_deref()) {
             self.envelope.change_keys(&keys, epoch, self.clock.now());
         }
+        let Some(path) = &self.options.members else { return };
+        match Members::read(path) {
+            Ok(members) => self.change_members(members),
+            Err(error) => tracing::error!(%error, "the members stay as they were"),
+        }
+    }
+
+    /// From now on hears these members. Nodes that are none of them are lost at once.
+    fn change_members(&mut self, members: Members) {
+        let now = self.clock.now();
+        for address in self.members.as_ref().map(|before| before.without(&members)).unwrap_or_default() {
+            tracing::info!(node = %address, "is no member any more");
+            for interface in 0..number(self.ports.len()) {
+                self.router.handle_neighbour_lost(NextHop { interface, address }, now);
+            }
+        }
+        tracing::info!(members = members.len(), "the list of members was read again");
+        self.envelope.change_members(members.clone());
+        self.members = Some(members);
     }
 
     /// Waits until there is something to do.
@@ -416,6 +459,13 @@ impl Daemon {
                     tracing::warn!(
                         from = %from.address,
                         "a datagram was sealed with another key, or altered; such a node is not heard"
+                    );
+                }
+                Err(Refusal::Unidentified) if self.warn_at <= now => {
+                    self.warn_at = now + WARN_INTERVAL;
+                    tracing::warn!(
+                        from = %from.address,
+                        "a datagram was sealed with the network's key and not signed by a member; such a node is not heard"
                     );
                 }
                 Err(refusal) => tracing::debug!(from = %from.address, %refusal, "a datagram is not taken"),
@@ -586,6 +636,8 @@ impl Daemon {
             waiting: self.router.waiting(),
             counters: self.router.counters(),
             traffic: self.traffic,
+            identity: self.public.clone(),
+            members: self.members.as_ref().map(Members::len),
             seals: sealed.map(|(counters, _)| counters),
             senders: sealed.map(|(_, senders)| senders),
         }

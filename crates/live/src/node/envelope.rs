@@ -1,14 +1,15 @@
 //! Encapsulation of messages: plain, or sealed with the network key.
 //!
 //! A sealed message carries the fields of the IP header that protocols use, so that they can't be changed on the way:
-//! source, destination and time to live, in nine bytes before the message.
+//! source, destination and time to live, in nine bytes before the message. Where nodes have identities, the source is an address of
+//! the node that has signed the message.
 
 use std::net::Ipv4Addr;
 
 use hopcast_protocols::routing::NextHop;
 use hopcast_protocols::time::Instant;
 
-use crate::key::{self, Counters, Epoch, Guard, Keys, Refusal};
+use crate::key::{self, Counters, Epoch, Guard, Keys, Members, Refusal};
 
 /// UDP port of sealed messages of all protocols. It is one for private use (RFC 6335, section 6), so that no program
 /// mistakes them for plain messages.
@@ -17,6 +18,8 @@ pub(super) const SEALED_PORT: u16 = 60654;
 const HEADER_LEN: usize = 9;
 /// By how much a sealed message is longer, in bytes.
 pub(super) const OVERHEAD: u32 = (key::OVERHEAD + HEADER_LEN) as u32;
+/// The same of one that is signed too.
+pub(super) const SIGNED_OVERHEAD: u32 = OVERHEAD + key::SIGNATURE_OVERHEAD as u32;
 
 /// What seals messages, if there is a key.
 #[derive(Debug)]
@@ -49,6 +52,13 @@ impl Envelope {
     pub(super) fn change_keys(&mut self, keys: &Keys, epoch: Epoch, now: Instant) {
         if let Some(guard) = &mut self.guard {
             guard.change_keys(keys, epoch, now);
+        }
+    }
+
+    /// See [`Guard::change_members`]. Without a key nothing changes.
+    pub(super) fn change_members(&mut self, members: Members) {
+        if let Some(guard) = &mut self.guard {
+            guard.change_members(members);
         }
     }
 
@@ -99,6 +109,9 @@ impl Envelope {
         let (&[ttl], octets) = rest.split_first_chunk::<1>().ok_or(malformed)?;
         if Ipv4Addr::from(source) != from.address {
             return Err(Refusal::Unauthentic);
+        }
+        if !guard.vouches(from.address) {
+            return Err(Refusal::Unidentified);
         }
         Ok(Some(Opened { from, destination: Ipv4Addr::from(destination), ttl, octets }))
     }

@@ -52,6 +52,11 @@ pub(super) struct Status {
     pub(super) counters: Counters,
     /// Counters of the interfaces since the start, added up.
     pub(super) traffic: Traffic,
+    /// Public key of this node; `null` without an identity.
+    pub(super) identity: Option<String>,
+    /// Nodes whose messages are taken; `null`: all that have the network key.
+    #[schemars(extend("x-unit" = "nodes"))]
+    pub(super) members: Option<usize>,
     /// Counters of sealed datagrams since the start; `null` without a key.
     pub(super) seals: Option<key::Counters>,
     /// Senders whose sealed datagrams are known; `null` without a key.
@@ -203,6 +208,8 @@ pub(super) mod tests {
             waiting: 0,
             counters: Counters::default(),
             traffic: Traffic { datagrams_sent: 7, ..Traffic::default() },
+            identity: None,
+            members: None,
             seals: None,
             senders: None,
         }

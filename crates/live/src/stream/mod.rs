@@ -46,7 +46,7 @@ pub use sender::{Reported, Sender, SenderConfig, SenderOutput, SenderReport, cor
 pub(crate) use statistics::schemas;
 
 use crate::failure::Failure;
-use crate::key::{Epoch, Keys};
+use crate::key::{Epoch, Keys, Randomness};
 
 /// Carry media between real hosts, at the rate of a congestion control.
 #[derive(Debug, clap::Args)]
@@ -93,7 +93,7 @@ pub fn read_sealing(path: Option<&Path>) -> Result<Option<Sealing>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let keys = Keys::read(path).map_err(|error| Failure::Input(error.to_string()))?;
     let epoch = Epoch::draw().map_err(|error| Failure::Run(format!("no randomness: {error}")))?;
-    Ok(Some(Sealing { keys, epoch }))
+    Ok(Some(Sealing { keys, epoch, randomness: Randomness::Platform }))
 }
 
 #[cfg(test)]

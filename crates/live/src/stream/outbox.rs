@@ -26,6 +26,11 @@ impl<T> Outbox<T> {
         self.entries.push_back((label, self.octets.len()));
     }
 
+    /// The label of the first.
+    pub(super) fn peek(&self) -> Option<&T> {
+        self.entries.front().map(|(label, _)| label)
+    }
+
     /// Takes out the first.
     pub(super) fn pop(&mut self) -> Option<(T, &[u8])> {
         let (label, end) = self.entries.pop_front()?;

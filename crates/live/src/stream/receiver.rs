@@ -13,7 +13,7 @@ use hopcast_wire::dccp::{self as wire, Body, PacketType};
 use hopcast_wire::ecn::Ecn;
 use hopcast_wire::{rtcp, rtp};
 
-use super::envelope::{Envelope, Sealing};
+use super::envelope::{Incoming, Sealing};
 use super::media::{Media, MediaReport};
 use super::outbox::Outbox;
 use super::session::{self, DCCP_PORT, SERVICE_CODE_FEC, Variant};
@@ -129,12 +129,22 @@ pub struct ReceiverReport {
 enum Label {
     /// To be sealed.
     Transmit(SocketAddr),
-    /// To be sent as it is.
-    Answer(SocketAddr),
+    /// Sealed already.
+    Sealed(SocketAddr),
     Deliver,
     Connected(SocketAddr),
     Finished(SocketAddr),
     Lost(SocketAddr, CloseReason),
+}
+
+impl Label {
+    /// Where it goes, if it is to be sealed.
+    fn to_be_sealed(self) -> Option<SocketAddr> {
+        match self {
+            Self::Transmit(to) => Some(to),
+            _ => None,
+        }
+    }
 }
 
 /// One connection of DCCP.
@@ -156,7 +166,7 @@ struct Session {
 pub struct Receiver {
     config: ReceiverConfig,
     draws: Stream,
-    envelope: Envelope<(SocketAddr, Ecn)>,
+    envelope: Incoming,
     /// The connection whose media is taken.
     open: Option<Session>,
     /// Connections that were asked for, in any order.
@@ -178,7 +188,7 @@ impl Receiver {
     pub fn new(config: ReceiverConfig, seed: u64, now: Instant) -> Self {
         Self {
             draws: Stream::new(seed, Purpose::InitialSequence, 0, 1),
-            envelope: Envelope::new(config.sealing.as_ref(), now),
+            envelope: Incoming::new(config.sealing.as_ref(), now),
             open: None,
             asked: Vec::new(),
             sender: None,
@@ -201,18 +211,21 @@ impl Receiver {
     /// A datagram has come with this ECN field.
     pub fn handle_marked(&mut self, from: SocketAddr, ecn: Ecn, datagram: &[u8], now: Instant) {
         let mut opened = core::mem::take(&mut self.opened);
-        let taken = match self.envelope.open(datagram, (from, ecn), &mut opened, now) {
+        let taken = match self.envelope.open(from, datagram, &mut opened, now) {
             Ok(None) => true,
-            Ok(Some(((from, _), octets))) if self.config.variant.has_connections() => {
-                self.handle_packet(from, octets, now)
-            }
-            Ok(Some(((from, ecn), octets))) => self.handle_plain(from, ecn, octets, now),
+            Ok(Some(octets)) if self.config.variant.has_connections() => self.handle_packet(from, octets, now),
+            Ok(Some(octets)) => self.handle_plain(from, ecn, octets, now),
             Err(_) => false,
         };
         self.opened = opened;
         self.report.rejected += u64::from(!taken);
-        if self.envelope.poll_answer(&mut self.sealed, now) {
-            self.outbox.push(Label::Answer(from), |octets| octets.extend_from_slice(&self.sealed));
+        self.take_datagrams();
+    }
+
+    /// Puts what the envelope sends into the outbox.
+    fn take_datagrams(&mut self) {
+        while let Some((to, datagram)) = self.envelope.poll_datagram() {
+            self.outbox.push(Label::Sealed(to), |octets| octets.extend_from_slice(&datagram));
         }
     }
 
@@ -229,6 +242,8 @@ impl Receiver {
 
     /// Time has come to `now`: does what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.envelope.handle_timeout(now);
+        self.take_datagrams();
         let outbox = &mut self.outbox;
         self.media.handle_timeout(now, &mut |octets| deliver(outbox, octets));
         let report = self.reporter.as_mut().and_then(|reporter| reporter.poll_report(now));
@@ -247,13 +262,16 @@ impl Receiver {
 
     /// Takes out one action. `None` when nothing is left.
     pub fn poll_output(&mut self, now: Instant) -> Option<ReceiverOutput<'_>> {
+        // What goes to a peer whose session has ended goes nowhere.
+        while let Some(to) = self.outbox.peek().and_then(|label| label.to_be_sealed()) {
+            let (_, octets) = self.outbox.pop()?;
+            if self.envelope.seal(to, octets, &mut self.sealed, now) {
+                return Some(ReceiverOutput::Transmit(to, &self.sealed));
+            }
+        }
         let (label, octets) = self.outbox.pop()?;
         Some(match label {
-            Label::Transmit(to) => {
-                self.envelope.seal([octets, &[]], &mut self.sealed, now);
-                ReceiverOutput::Transmit(to, &self.sealed)
-            }
-            Label::Answer(to) => ReceiverOutput::Transmit(to, octets),
+            Label::Transmit(to) | Label::Sealed(to) => ReceiverOutput::Transmit(to, octets),
             Label::Deliver => ReceiverOutput::Deliver(octets),
             Label::Connected(peer) => ReceiverOutput::Connected(peer),
             Label::Finished(peer) => ReceiverOutput::Finished(peer),
@@ -267,7 +285,7 @@ impl Receiver {
         let sessions = self.open.iter().chain(&self.asked);
         let report = self.reporter.as_ref().and_then(|reporter| reporter.machine.poll_timeout());
         let connections = sessions.filter_map(|session| session.connection.poll_timeout());
-        connections.chain(self.media.poll_timeout()).chain(report).min()
+        connections.chain(self.media.poll_timeout()).chain(report).chain(self.envelope.poll_timeout()).min()
     }
 
     /// Counters and measurements up to `now`.

@@ -12,7 +12,7 @@ use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtp::{self, Contributors};
 use hopcast_wire::{dccp as wire, rtcp};
 
-use super::envelope::{Envelope, Sealing};
+use super::envelope::{Outgoing, Sealing};
 use super::rate::{Admission, RateControl};
 use super::session::{self, DCCP_PORT, MAX_PACKET, QUEUE, REPAIR_TYPE, SERVICE_CODE_FEC, Variant};
 use crate::key::Counters;
@@ -170,7 +170,7 @@ struct Session {
 pub struct Sender {
     config: SenderConfig,
     draws: Stream,
-    envelope: Envelope<()>,
+    envelope: Outgoing,
     opened: Vec<u8>,
     carrier: Carrier,
     encoder: Option<Encoder<Octets>>,
@@ -199,8 +199,8 @@ pub struct Sender {
     retry: Duration,
     event: Option<Event>,
     datagram: Vec<u8>,
-    /// The envelope's answer to what came is in `datagram`.
-    has_answer: bool,
+    /// What there is to send waits for a session of the envelope.
+    held: bool,
     report: SenderReport,
 }
 
@@ -231,7 +231,7 @@ impl Sender {
         };
         let is_udp = !config.variant.has_connections();
         let encoder = config.fec.as_ref().filter(|_| !is_udp).map(|fec| Encoder::new(fec, Octets));
-        let envelope = Envelope::new(config.sealing.as_ref(), now);
+        let envelope = Outgoing::new(config.sealing.as_ref(), now);
         let repair = (draws.next_u64() as u32, draws.next_u64() as u16);
         let mut sender = Self {
             config,
@@ -257,7 +257,7 @@ impl Sender {
             retry: FIRST_RETRY,
             event: None,
             datagram: Vec::new(),
-            has_answer: false,
+            held: false,
             report: SenderReport::default(),
         };
         sender.connect(now);
@@ -361,7 +361,8 @@ impl Sender {
         self.withdraw(now);
         self.report.packets_dropped += self.units.len() as u64;
         (0..self.units.len()).for_each(|_| self.drop_first());
-        if matches!(self.carrier, Carrier::Dccp { .. }) && self.accepted.is_none() {
+        let is_unknown = matches!(self.carrier, Carrier::Dccp { .. }) && self.accepted.is_none();
+        if is_unknown || !self.envelope.is_ready(now) {
             // Nobody is there to close it with.
             self.finish(CloseReason::Aborted);
         }
@@ -369,10 +370,10 @@ impl Sender {
 
     /// A datagram of the peer has come.
     pub fn handle_datagram(&mut self, datagram: &[u8], now: Instant) {
-        let opened = self.envelope.open(datagram, (), &mut self.opened, now);
+        let opened = self.envelope.open(datagram, &mut self.opened, now);
         let taken = match (opened, &mut self.carrier) {
             (Ok(None), _) => true,
-            (Ok(Some(((), octets))), Carrier::Dccp { connection: Some(connection), port, .. }) => {
+            (Ok(Some(octets)), Carrier::Dccp { connection: Some(connection), port, .. }) => {
                 let ports = |packet: wire::Packet<&[u8]>| [packet.source_port(), packet.destination_port()];
                 let is_ours = wire::Packet::new_checked(octets).is_ok_and(|packet| ports(packet) == [DCCP_PORT, *port]);
                 let unacceptable = connection.statistics().unacceptable;
@@ -380,7 +381,7 @@ impl Sender {
                     && connection.handle_datagram(octets, now).is_ok()
                     && connection.statistics().unacceptable == unacceptable
             }
-            (Ok(Some(((), octets))), Carrier::Udp { session: Some(session), .. }) => {
+            (Ok(Some(octets)), Carrier::Udp { session: Some(session), .. }) => {
                 let before = session.machine.statistics().reports;
                 for packet in rtcp::packets(octets).filter(|_| rtcp::is_control(octets)) {
                     // Other packets of RTCP are of no use here.
@@ -401,7 +402,6 @@ impl Sender {
         } else {
             self.report.rejected += 1;
         }
-        self.has_answer = self.envelope.poll_answer(&mut self.datagram, now);
     }
 
     /// Time has come to `now`: does what is due.
@@ -411,7 +411,8 @@ impl Sender {
             self.take_encoded(now);
         }
         self.drop_old(now);
-        if is_due(self.gives_up, now) {
+        self.envelope.handle_timeout(now);
+        if is_due(self.gives_up, now) || is_due(self.call_ends(), now) {
             return self.finish(self.refused.unwrap_or(CloseReason::TimedOut));
         }
         if let Carrier::Udp { session: Some(session), .. } = &mut self.carrier {
@@ -441,10 +442,14 @@ impl Sender {
 
     /// Takes out one action. `None` when nothing is left.
     pub fn poll_output(&mut self, now: Instant) -> Option<SenderOutput<'_>> {
-        if core::mem::take(&mut self.has_answer) {
+        self.held = !self.envelope.is_ready(now) && self.has_something();
+        if self.held {
+            self.envelope.call(now);
+        }
+        if !self.finished && self.envelope.poll_datagram(&mut self.datagram, now) {
             return Some(SenderOutput::Transmit(&self.datagram));
         }
-        if self.event.is_none() && !self.finished {
+        if self.event.is_none() && !self.finished && !self.held {
             let transmit = match self.carrier {
                 Carrier::Dccp { .. } => self.poll_connection(now),
                 Carrier::Udp { .. } => self.poll_udp(now),
@@ -467,16 +472,18 @@ impl Sender {
             return None;
         }
         let carrier = match &self.carrier {
+            Carrier::Dccp { connection: None, retry_at, .. } => Some(*retry_at),
+            // A session of the envelope is what is waited for.
+            _ if self.held => None,
             Carrier::Dccp { connection: Some(connection), .. } => connection.poll_timeout(),
-            Carrier::Dccp { retry_at, .. } => Some(*retry_at),
             Carrier::Udp { session, due, .. } => {
                 let session = session.as_ref().filter(|_| !self.is_over());
                 [session.and_then(|session| session.machine.poll_timeout()), *due].into_iter().flatten().min()
             }
         };
         let encoder = self.encoder.as_ref().and_then(Encoder::poll_timeout);
-        let timers = [carrier, encoder, self.attempt_ends(), self.silence_ends(), self.oldest_expires(), self.gives_up];
-        timers.into_iter().flatten().min()
+        let ends = [self.attempt_ends(), self.silence_ends(), self.oldest_expires(), self.gives_up, self.call_ends()];
+        ends.into_iter().chain([carrier, encoder, self.envelope.poll_timeout()]).flatten().min()
     }
 
     /// Counters and measurements so far.
@@ -523,6 +530,25 @@ impl Sender {
             Carrier::Dccp { connection, .. } => connection.as_deref(),
             Carrier::Udp { .. } => None,
         }
+    }
+
+    /// Whether the carrier may have something to send.
+    fn has_something(&self) -> bool {
+        match &self.carrier {
+            Carrier::Dccp { connection, .. } => connection.is_some() && !self.is_empty(),
+            Carrier::Udp { .. } => self.ended || !self.units.is_empty(),
+        }
+    }
+
+    /// Whether the end came before anything else.
+    fn is_empty(&self) -> bool {
+        self.is_over() && self.accepted.is_none() && self.report.packets_sent == 0
+    }
+
+    /// When all is given up over UDP, as no session of the envelope has come about.
+    fn call_ends(&self) -> Option<Instant> {
+        let is_udp = matches!(self.carrier, Carrier::Udp { .. });
+        self.envelope.first_call().filter(|_| is_udp).map(|since| since + CONNECT_LIMIT)
     }
 
     /// When this attempt to connect is given up.
@@ -667,7 +693,7 @@ impl Sender {
 
     /// Whether there is a datagram to send.
     fn poll_connection(&mut self, now: Instant) -> bool {
-        if self.ended && self.units.is_empty() && self.accepted.is_none() && self.report.packets_sent == 0 {
+        if self.is_empty() {
             self.finish(CloseReason::Finished);
             return false;
         }
@@ -676,8 +702,9 @@ impl Sender {
             let Carrier::Dccp { connection: Some(connection), .. } = &mut self.carrier else { break };
             match connection.poll_output(now) {
                 Some(dccp::Output::Transmit(packet)) => {
-                    self.emit(&packet, now);
-                    return true;
+                    if self.emit(&packet, now) {
+                        return true;
+                    }
                 }
                 Some(dccp::Output::Connected) => {
                     self.accepted = Some(now);
@@ -695,24 +722,24 @@ impl Sender {
         false
     }
 
-    /// Writes the datagram of a packet.
-    fn emit(&mut self, packet: &dccp::Packet, now: Instant) {
+    /// Writes the datagram of a packet; `false` if it is lost because there is no session.
+    fn emit(&mut self, packet: &dccp::Packet, now: Instant) -> bool {
         if packet.payload.len == 0 {
             if self.ended && self.units.is_empty() {
                 // The close wants an answer.
                 self.expecting.get_or_insert(now);
             }
-            self.envelope.seal([&packet.header, &[]], &mut self.datagram, now);
-            return;
+            return self.envelope.seal([&packet.header, &[]], &mut self.datagram, now);
         }
         let unit = self.units.front().expect("a connection sends what it was offered");
         debug_assert_eq!(packet.payload.unit, self.first, "a connection sends in order");
-        self.envelope.seal([&packet.header, &unit.octets], &mut self.datagram, now);
+        let is_sealed = self.envelope.seal([&packet.header, &unit.octets], &mut self.datagram, now);
         self.report.packets_sent += 1;
         self.report.octets_sent += unit.octets.len() as u64;
         self.expecting.get_or_insert(now);
         self.offered = self.offered.saturating_sub(1);
         self.drop_first();
+        is_sealed
     }
 
     fn handle_closed(&mut self, reason: CloseReason, now: Instant) {
@@ -742,11 +769,11 @@ impl Sender {
             return self.poll_session(now);
         }
         if let Some(unit) = self.units.front() {
-            self.envelope.seal([&unit.octets, &[]], &mut self.datagram, now);
+            let is_sealed = self.envelope.seal([&unit.octets, &[]], &mut self.datagram, now);
             self.report.packets_sent += 1;
             self.report.octets_sent += unit.octets.len() as u64;
             self.drop_first();
-            return true;
+            return is_sealed;
         }
         let Carrier::Udp { goodbyes, due, .. } = &mut self.carrier else { return false };
         if !self.ended || due.is_some_and(|due| due > now) {
@@ -758,8 +785,7 @@ impl Sender {
         }
         *goodbyes += 1;
         *due = Some(now + GOODBYE_INTERVAL);
-        self.envelope.seal([&rtcp::goodbye(self.source), &[]], &mut self.datagram, now);
-        true
+        self.envelope.seal([&rtcp::goodbye(self.source), &[]], &mut self.datagram, now)
     }
 
     /// Whether a session of RTP has a datagram to send.
@@ -770,17 +796,16 @@ impl Sender {
                 Some(media::Output::Transmit(packet, _)) => {
                     self.expecting.get_or_insert(now);
                     if packet.payload.len == 0 {
-                        self.envelope.seal([&packet.header, &[]], &mut self.datagram, now);
-                        return true;
+                        return self.envelope.seal([&packet.header, &[]], &mut self.datagram, now);
                     }
                     let unit = self.units.front().expect("a session sends what it was handed");
                     debug_assert_eq!(packet.payload.unit, self.first, "a session sends in order");
                     let payload = rtp::Packet::new_unchecked(&unit.octets[..]);
-                    self.envelope.seal([&packet.header, payload.payload()], &mut self.datagram, now);
+                    let is_sealed = self.envelope.seal([&packet.header, payload.payload()], &mut self.datagram, now);
                     self.report.packets_sent += 1;
                     self.report.octets_sent += packet.header.len() as u64 + u64::from(packet.payload.len);
                     self.drop_first();
-                    return true;
+                    return is_sealed;
                 }
                 Some(media::Output::Lost(_)) => {
                     self.report.packets_dropped += 1;

@@ -14,7 +14,7 @@ use hopcast_wire::{rtcp, rtp};
 use proptest::prelude::*;
 
 use super::*;
-use crate::key::{Epoch, Keys};
+use crate::key::{Epoch, Keys, Randomness};
 use crate::stream::envelope::Sealing;
 use crate::stream::session::Variant;
 
@@ -778,7 +778,11 @@ proptest! {
     ) {
         const HEADERS: usize = 28;
         let epoch = || Epoch::draw().expect("the system has randomness");
-        let sealing = is_sealed.then(|| Sealing { keys: Keys::one([7; 32]), epoch: epoch() });
+        let sealing = is_sealed.then(|| Sealing {
+            keys: Keys::one([7; 32]),
+            epoch: epoch(),
+            randomness: Randomness::Platform,
+        });
         let mut receiver = Receiver::new(ReceiverConfig { sealing, ..ReceiverConfig::default() }, 1, Instant::START);
         let mut sender = Sender::new(SenderConfig::default(), 1, Instant::START);
         let Some(SenderOutput::Transmit(request)) = sender.poll_output(Instant::START) else { panic!("a Request") };
@@ -867,5 +871,139 @@ proptest! {
         }
         pair.run_until(pair.now + Duration::from_secs(1));
         prop_assert!(pair.receiver.half_open() <= 1024);
+    }
+}
+
+/// Two ends with a key, at a wire with this fate.
+fn sealed_pair(variant: Variant, fate: impl FnMut(To, u64) -> Option<Duration> + 'static) -> Pair {
+    let mut pair = Pair::new(SenderConfig { sealing: sealing(1), ..config(variant) }, variant, fate);
+    pair.receiver = sealed_receiver(variant, 2, pair.now);
+    pair
+}
+
+/// The network's key, and epoch and secrets of one life.
+fn sealing(life: u8) -> Option<Sealing> {
+    let (keys, epoch) = (Keys::one([7; 32]), Epoch([life; 16]));
+    Some(Sealing { keys, epoch, randomness: Randomness::Counted(u64::from(life) << 8) })
+}
+
+fn sealed_receiver(variant: Variant, life: u8, now: Instant) -> Receiver {
+    Receiver::new(ReceiverConfig { variant, sealing: sealing(life), ..ReceiverConfig::default() }, 2, now)
+}
+
+const ALL: [Variant; 4] = [Variant::Adtfrc, Variant::Tfrc, Variant::Udp, Variant::Rtp];
+
+#[test]
+fn with_a_key_all_arrives_in_order_over_each_variant() {
+    for variant in ALL {
+        let mut pair = sealed_pair(variant, |_, _| Some(Duration::ZERO));
+        pair.play(0, 300);
+        pair.end();
+        // A session of RTP writes the header.
+        let first = |octets: &Vec<u8>| rtp::Packet::new_checked(&octets[..]).expect("RTP").payload()[0];
+        let payloads: Vec<u8> = pair.delivered.iter().map(first).collect();
+        assert_eq!(payloads, (0..300).map(|nth| nth as u8).collect::<Vec<_>>(), "{variant:?}");
+        assert!(pair.has_event("sender: Finished(Finished)"), "{variant:?}: {:?}", pair.events);
+        assert!(pair.has_event("receiver: Finished(10.0.0.1:6000)"), "{:?}", pair.events);
+        let (sent, received) = (pair.sender.report(), pair.receiver.report(pair.now));
+        assert_eq!((sent.packets_sent, sent.packets_dropped, sent.rejected), (300, 0, 0), "{variant:?}");
+        // The first message of the handshake, and what follows it, come from a sender that is not known yet.
+        assert_eq!((received.rejected, received.connections), (1, 1), "{variant:?}");
+        assert_eq!(pair.sender.poll_timeout(), None);
+    }
+}
+
+#[test]
+fn with_a_key_handshakes_that_are_lost_hold_the_stream_up_and_lose_nothing() {
+    for variant in ALL {
+        // Each of the first six datagrams either way is lost every other time.
+        let mut pair = sealed_pair(variant, |_, nth| (nth > 6 || nth.is_multiple_of(2)).then_some(Duration::ZERO));
+        pair.play(0, 300);
+        pair.end();
+        // What has no room while the handshake lasts is dropped, and counted; of the rest, what the wire loses is lost.
+        let dropped = pair.sender.report().packets_dropped as usize;
+        let lost = 300 - dropped - pair.delivered.len();
+        assert!(lost <= 2 && dropped < 200, "{variant:?}: {lost} lost, {dropped} dropped");
+    }
+}
+
+#[test]
+fn with_a_key_a_receiver_that_was_killed_is_found_and_a_sender_that_was_killed_is_served() {
+    /// Plays on until something is delivered; the time until then.
+    fn until_delivered(pair: &mut Pair, nth: &mut u16) -> Duration {
+        let (before, since) = (pair.delivered.len(), pair.now);
+        while pair.delivered.len() == before {
+            pair.play(*nth, 1);
+            *nth += 1;
+            pair.run_until(pair.now + Duration::from_millis(10));
+            assert!(pair.now < since + Duration::from_secs(10), "{:?}", pair.events);
+        }
+        pair.now.saturating_since(since)
+    }
+    for variant in ALL {
+        let mut pair = sealed_pair(variant, |_, _| Some(Duration::ZERO));
+        pair.play(0, 100);
+        pair.receiver = sealed_receiver(variant, 3, pair.now);
+        let mut nth = 100;
+        let found = until_delivered(&mut pair, &mut nth);
+        assert!(found <= Duration::from_millis(3200), "{variant:?} after {found}");
+        pair.sender = Sender::new(SenderConfig { sealing: sealing(4), ..config(variant) }, 4, pair.now);
+        let served = until_delivered(&mut pair, &mut nth);
+        // The receiver waits 3 s for the old one.
+        assert!(served <= Duration::from_millis(5500), "{variant:?} after {served}");
+    }
+}
+
+#[test]
+fn with_a_key_and_no_receiver_a_sender_over_udp_gives_up_after_three_minutes() {
+    for variant in [Variant::Udp, Variant::Rtp] {
+        let mut pair = sealed_pair(variant, |_, _| None);
+        pair.play(0, 1);
+        pair.sender.handle_end(pair.now);
+        pair.run_until(ms(179_999));
+        assert_eq!(pair.events, []);
+        pair.run_until(ms(180_000));
+        assert_eq!(pair.events, [(ms(180_000), "sender: Finished(TimedOut)".to_owned())]);
+        assert!(pair.towards[To::Receiver as usize] < 100, "{:?}", pair.towards);
+        let mut pair = sealed_pair(variant, |_, _| None);
+        pair.play(0, 5);
+        pair.sender.handle_stop(pair.now);
+        pair.run_until(ms(1000));
+        assert_eq!(pair.events, [(ms(40), "sender: Finished(Aborted)".to_owned())], "nobody is there to tell");
+    }
+}
+
+#[test]
+fn with_a_key_keys_change_while_the_stream_goes_on() {
+    for variant in [Variant::Adtfrc, Variant::Udp] {
+        let mut pair = sealed_pair(variant, |_, _| Some(Duration::ZERO));
+        for second in 0..130_u16 {
+            pair.play(second, 1);
+            pair.run_until(ms(1000 * (u64::from(second) + 1)));
+        }
+        pair.end();
+        assert_eq!(pair.delivered.len(), 130, "{variant:?}");
+        let sealed = pair.sender.report().sealing.expect("there is a key");
+        assert_eq!((sealed.unauthentic, sealed.replayed, sealed.unproven), (0, 0, 0), "{variant:?}");
+    }
+}
+
+/// Without secrets of sessions a holder of the key reads handshakes alone (`key/session.rs`): media is in no other datagrams than those
+/// of sessions.
+#[test]
+fn with_a_key_all_media_is_sealed_in_sessions() {
+    for variant in ALL {
+        let mut pair = sealed_pair(variant, |_, _| Some(Duration::ZERO));
+        let mut recording = Vec::new();
+        for nth in 0..100 {
+            pair.play(nth, 1);
+            pair.drain();
+            recording.extend(pair.wire.values().map(|(_, octets)| octets.clone()));
+            pair.run_until(pair.now + Duration::from_millis(10));
+        }
+        let (sessions, others): (Vec<_>, Vec<_>) = recording.into_iter().partition(|octets| octets[0] == 0x20);
+        assert!(sessions.iter().filter(|octets| octets.len() > 112).count() >= 95, "{variant:?}");
+        // As long as a message of a handshake; a packet has 112 bytes.
+        assert!(others.iter().all(|octets| octets.len() <= 90), "{variant:?}");
     }
 }

@@ -209,6 +209,63 @@ fn keys_change_while_the_network_runs_and_expel_a_node() {
     assert!(flow(&net, 0, 2, GAP * 5, Duration::from_secs(1)).iter().all(Option::is_some));
 }
 
+/// Four nodes with identities. The last one is lost: the others remove it from their lists, one after the other, and change no key.
+#[test]
+fn a_lost_node_is_expelled_by_its_identity_and_no_key_changes() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("expel", 4, Shape::Line);
+    let key = net.make_key("key");
+    let identities: Vec<_> = (0..4).map(|node| net.make_identity(&format!("node{node}"))).collect();
+    let list = |nodes: &[usize]| -> String {
+        nodes.iter().map(|&node| format!("{} {}  # node {node}\n", identities[node].1, address(node))).collect()
+    };
+    let files: Vec<_> = (0..4).map(|node| net.file(&format!("members{node}"))).collect();
+    for (node, (identity, _)) in identities.iter().enumerate() {
+        std::fs::write(&files[node], list(&[0, 1, 2, 3])).expect("there is room");
+        net.start(node, &["--key", &key, "--identity", identity, "--members", &files[node]]);
+    }
+    let fates = flow(&net, 0, 3, GAP * 5, Duration::from_secs(2));
+    assert!(fates.iter().all(Option::is_some), "all four are members");
+    let status: serde_json::Value =
+        serde_json::from_slice(&net.run(2, &["status", "--json"]).stdout).expect("the router answers");
+    assert_eq!(status["identity"], identities[2].1);
+    assert_eq!(status["members"], 4);
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let change = scope.spawn(|| {
+            for (node, file) in files.iter().enumerate().take(3) {
+                std::fs::write(file, list(&[0, 1, 2])).expect("there is room");
+                net.read_again(node);
+                std::thread::sleep(Duration::from_millis(500));
+            }
+            is_done.store(true, Ordering::Relaxed);
+        });
+        let (mut sent, mut lost) = (0, 0);
+        while !is_done.load(Ordering::Relaxed) {
+            let fates = flow(&net, 0, 2, GAP * 5, Duration::from_millis(500));
+            sent += fates.len();
+            lost += fates.iter().filter(|fate| fate.is_none()).count();
+        }
+        change.join().expect("lists can be changed");
+        assert_eq!(lost, 0, "of {sent}");
+    });
+    assert!(net.log(2).contains("is no member any more"), "{}", net.log(2));
+    // It goes on to say hello, with the network's key.
+    net.wait_until(Duration::from_secs(20), "its neighbour hears it no more, and says so", |net| {
+        net.log(2).contains("not signed by a member") && !net.routes(2).contains(&address(3).to_string())
+    });
+    let fates = flow(&net, 0, 3, GAP * 20, Duration::from_secs(1));
+    assert!(fates.iter().all(Option::is_none), "it is expelled");
+    // What can't be read changes nothing.
+    std::fs::write(&files[0], "no list").expect("there is room");
+    net.read_again(0);
+    let patience = Duration::from_secs(20);
+    net.wait_until(patience, "the log tells of the file", |net| net.log(0).contains("the members stay as they were"));
+    assert!(flow(&net, 0, 2, GAP * 5, Duration::from_secs(1)).iter().all(Option::is_some));
+}
+
 #[test]
 fn garbage_and_replays_change_no_route_and_use_up_no_memory() {
     if !is_available() {

@@ -175,6 +175,11 @@ impl Net {
     pub(crate) fn change_keys(&self, node: usize, file: &str, files: &[&str]) {
         let keys: String = files.iter().map(|file| std::fs::read_to_string(file).expect("it was made")).collect();
         std::fs::write(file, keys).expect("there is room");
+        self.read_again(node);
+    }
+
+    /// Makes a router read its files again.
+    pub(crate) fn read_again(&self, node: usize) {
         let router = self.routers[node].as_ref().expect("it runs");
         kill(Pid::from_raw(router.id().cast_signed()), Signal::SIGUSR1).expect("it is ours");
     }
@@ -237,6 +242,18 @@ impl Net {
         let path = self.folder.join(name).display().to_string();
         run(Command::new(binary()).args(["key", &path]));
         path
+    }
+
+    /// An identity in a file, and its public key.
+    pub(crate) fn make_identity(&self, name: &str) -> (String, String) {
+        let path = self.folder.join(name).display().to_string();
+        let public = run(Command::new(binary()).args(["key", "--identity", &path]));
+        (path, public.trim().to_owned())
+    }
+
+    /// A file of this name for what all nodes read.
+    pub(crate) fn file(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
     }
 
     /// What `ip` says in a namespace.
