@@ -217,7 +217,7 @@ fn drive(mut network: Network, choices: &mut Choices<'_>) {
         let place = usize::from(choices.byte() % 3);
         match choices.byte() % 8 {
             0 if network.lack == Lack::Membership && place < 2 && choices.bool() => {
-                network.forge(place, choices.byte())
+                network.forge(place, choices.byte());
             }
             0 | 1 => network.seal(place, usize::from(choices.byte() % 64)),
             // The newest, and any.
@@ -384,7 +384,8 @@ pub fn sessions(choices: &mut Choices<'_>) {
                 session.open(end, &datagram, ADDRESS);
             }
             6 => {
-                session.now += Duration::from_millis(choices.pick(&[1, 100, 500, 1000, 3000, 60_000, 121_000, 181_000]))
+                session.now +=
+                    Duration::from_millis(choices.pick(&[1, 100, 500, 1000, 3000, 60_000, 121_000, 181_000]));
             }
             _ if session.lives < 250 && choices.byte() < 64 => {
                 session.lives += 1;
