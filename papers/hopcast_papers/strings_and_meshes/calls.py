@@ -463,7 +463,7 @@ def _p4_cases(amount: Amount) -> Mapping[str, Case]:
         def made(setting: Setting) -> list[Flow]:
             bulk = tcp("stream0", 0, 7, segment, window, start=setting.start)
             if setting.limits_tcp:
-                bulk["transport"]["deadline"] = DELAY_LIMIT  # type: ignore[typeddict-unknown-key]
+                bulk["transport"]["deadline"] = DELAY_LIMIT
             return [bulk, call(1, 0, 7, CALL_PACKET, setting)]
 
         return made

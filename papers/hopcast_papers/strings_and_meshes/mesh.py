@@ -176,8 +176,8 @@ def _rows(measured: Measured) -> list[Row]:
     case = "200 B, errors, middle"
     rows.append(value("P6", f"{case}, 23.3 kb/s", "connections without a packet", "", low))
     for setting in BESIDE:
-        found = [kbps(measured, _beside((200, RATES[1], ERRORS), setting), at) for at in MIDDLE]
-        silent_then = Sample.of(lambda *each: float(sum(rate == 0.0 for rate in each)), *found)
+        rates = [kbps(measured, _beside((200, RATES[1], ERRORS), setting), at) for at in MIDDLE]
+        silent_then = Sample.of(lambda *each: float(sum(rate == 0.0 for rate in each)), *rates)
         rows.append(value("P6", f"{case}, 233.3 kb/s, {setting}", "connections without a packet", "", silent_then))
     for rate, seconds in product(RATES, SHORT_RUNS):
         found = measured.sample(case_name(200, rate, ERRORS), _silent_for(seconds))
