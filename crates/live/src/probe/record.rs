@@ -20,9 +20,19 @@ use super::control::{Outcome, Report, Samples};
 use super::plan::{Case, FlowPlan, Host};
 use super::statistics::aggregate;
 
-/// Figures of the sender's TCP that only the simulator's tells.
-const UNKNOWN: [&str; 5] =
-    ["retransmitted_segments", "timeouts", "fast_retransmits", "ecn_reductions", "marked_segments"];
+/// Figures of the sender's TCP and of the ways of packets that only the simulator tells.
+const UNKNOWN: [&str; 10] = [
+    "retransmitted_segments",
+    "timeouts",
+    "fast_retransmits",
+    "ecn_reductions",
+    "marked_segments",
+    "route_changes",
+    "hops_mean",
+    "hops_max",
+    "feedback_packets",
+    "feedback_bytes",
+];
 
 /// One run of a case.
 #[derive(Clone, Debug)]
