@@ -258,7 +258,8 @@ pub(crate) fn machines(
             }
             model::Player::Live(config) => Some(PlayerSpec::Live(config)),
         }),
-        ends: Some([flow.from, flow.to]),
+        // What a real host gets is not counted on its way.
+        ends: Some([flow.from, flow.to]).filter(|ends| ends.iter().all(|node| !hosts[node.0 as usize].is_real())),
         // Over several connections nobody could say which of them lost a packet.
         is_monitored: is_adtfrc(flow) && path.legs.len() == 1,
         is_protected: flow.fec.is_some(),

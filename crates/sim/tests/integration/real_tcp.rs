@@ -488,7 +488,8 @@ fn with_the_same_machine_at_the_real_host_a_flow_there_is_that_of_the_simulator(
             }
             simulation.check().expect("no packet is lost without a cause");
             assert_eq!(summary(&simulation).received_bytes, 300_000);
-            assert_eq!(summary(&simulation), simulated(&text), "{name} from {from}");
+            // Ways to a real host are unknown.
+            assert_eq!(summary(&simulation), FlowSummary { ways: None, ..simulated(&text) }, "{name} from {from}");
         }
     }
 }
