@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hopcast_sim::io_error::cause;
 use nix::unistd::geteuid;
 
-use super::identity::{MAX_MEMBERS, Members, SEED_LEN};
+use super::identity::{Identity, MAX_MEMBERS, Members, SEED_LEN};
 use super::{KEY_LEN, MAX_KEYS, NetworkKey};
 
 /// Bits of a file's mode that open it to others than its owner.
@@ -108,16 +108,43 @@ pub(super) fn read(path: &Path) -> Result<Vec<NetworkKey>, KeyError> {
     parse(&contents).map_err(|found| KeyError::Malformed { path: path.to_owned(), found })
 }
 
-pub(super) fn read_identity(path: &Path) -> Result<[u8; SEED_LEN], KeyError> {
+impl Identity {
+    /// Reads the one in `path`, a file that is open to its owner alone.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyError`].
+    pub(crate) fn read(path: &Path) -> Result<Self, KeyError> {
+        read_identity(path).map(Self::new)
+    }
+
+    /// Writes it into a new file that is open to its owner alone.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyError`]. A file that was there before is left as it was, and no other is left.
+    pub(crate) fn write_new(&self, path: &Path) -> Result<(), KeyError> {
+        write_digits(path, IDENTITY, self.seed())
+    }
+}
+
+impl Members {
+    /// Reads the list in `path`: a public key and the addresses of its node on each line.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyError`].
+    pub(crate) fn read(path: &Path) -> Result<Self, KeyError> {
+        let contents = read_own(path, OTHERS_WRITE, MAX_LIST)?;
+        parse_members(&contents).map_err(|found| KeyError::NoList { path: path.to_owned(), found })
+    }
+}
+
+fn read_identity(path: &Path) -> Result<[u8; SEED_LEN], KeyError> {
     let contents = read_own(path, OTHERS, MAX_FILE)?;
     let digits = contents.trim_ascii().strip_prefix(IDENTITY.as_bytes()).map(<[u8]>::trim_ascii);
     let seed = digits.and_then(|digits| parse_line(digits).ok());
     seed.map(|seed| seed.0).ok_or_else(|| KeyError::NoIdentity { path: path.to_owned() })
-}
-
-pub(super) fn read_members(path: &Path) -> Result<Members, KeyError> {
-    let contents = read_own(path, OTHERS_WRITE, MAX_LIST)?;
-    parse_members(&contents).map_err(|found| KeyError::NoList { path: path.to_owned(), found })
 }
 
 /// What is in a file of this user or root, which none of the `forbidden` bits opens to others; one byte more than `most` at the most.
@@ -151,10 +178,6 @@ fn read_own(path: &Path, forbidden: u32, most: u64) -> Result<Vec<u8>, KeyError>
 
 pub(super) fn write_new(path: &Path, key: &NetworkKey) -> Result<(), KeyError> {
     write_digits(path, "", &key.0)
-}
-
-pub(super) fn write_new_identity(path: &Path, seed: &[u8; SEED_LEN]) -> Result<(), KeyError> {
-    write_digits(path, IDENTITY, seed)
 }
 
 /// Makes a file of its owner's alone, with these bytes in hexadecimal digits.
@@ -328,7 +351,7 @@ mod tests {
     fn an_identity_is_read_as_it_was_written_and_is_no_network_key() {
         let folder = Folder::new("identity");
         let path = folder.0.join("identity");
-        write_new_identity(&path, &[0xa5; SEED_LEN]).expect("written");
+        Identity::new([0xa5; SEED_LEN]).write_new(&path).expect("written");
         assert_eq!(read_identity(&path).expect("read"), [0xa5; SEED_LEN]);
         let error = read(&path).expect_err("no key").to_string();
         assert!(error.contains("it has 73 characters"), "{error}");
@@ -366,9 +389,9 @@ mod tests {
         std::fs::write(&path, format!("{PUBLIC} 10.0.0.1\n")).expect("written");
         let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
         mode(0o644);
-        assert_eq!(read_members(&path).expect("read").len(), 1);
+        assert_eq!(Members::read(&path).expect("read").len(), 1);
         mode(0o664);
-        assert!(matches!(read_members(&path), Err(KeyError::Writable { mode: 0o664, .. })));
+        assert!(matches!(Members::read(&path), Err(KeyError::Writable { mode: 0o664, .. })));
     }
 
     proptest! {

@@ -5,12 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
-use std::path::Path;
 use std::sync::Arc;
 
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
-
-use super::file::{self, KeyError};
 
 /// Length of what a secret key is made from (RFC 8032, section 5.1.5), and of a public key, in bytes.
 pub(super) const SEED_LEN: usize = 32;
@@ -65,22 +62,9 @@ impl Identity {
         Ok(Self::new(seed))
     }
 
-    /// Reads the one in `path`, a file that is open to its owner alone.
-    ///
-    /// # Errors
-    ///
-    /// See [`KeyError`].
-    pub(crate) fn read(path: &Path) -> Result<Self, KeyError> {
-        file::read_identity(path).map(Self::new)
-    }
-
-    /// Writes it into a new file that is open to its owner alone.
-    ///
-    /// # Errors
-    ///
-    /// See [`KeyError`]. A file that was there before is left as it was, and no other is left.
-    pub(crate) fn write_new(&self, path: &Path) -> Result<(), KeyError> {
-        file::write_new_identity(path, self.0.as_bytes())
+    /// The secret, for its file.
+    pub(super) fn seed(&self) -> &[u8; SEED_LEN] {
+        self.0.as_bytes()
     }
 
     /// The public key, in hexadecimal digits.
@@ -124,15 +108,6 @@ pub(super) struct Member {
 }
 
 impl Members {
-    /// Reads the list in `path`: a public key and the addresses of its node on each line.
-    ///
-    /// # Errors
-    ///
-    /// See [`KeyError`].
-    pub(crate) fn read(path: &Path) -> Result<Self, KeyError> {
-        file::read_members(path)
-    }
-
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
