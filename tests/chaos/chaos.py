@@ -102,17 +102,29 @@ def page(rows: list[Row], skipped: list[tuple[Case, str]], command: str, seconds
 
 
 def renewed(old: str, rows: list[Row], command: str) -> str:
-    """An earlier page in which these rows take the place of those of the same cases, with the command that made them."""
+    """An earlier page in which these rows take the place of those of the same cases, with the command that made them. A case that
+    the page lacks follows those before it in `CASES`.
+    """
+
+    def start(case: Case) -> str:
+        return f"| `{case.command}` | {case.fault} |"
+
+    def before(case: Case) -> list[Case]:
+        place = next((place for place, other in enumerate(CASES) if other is case), len(CASES))
+        return CASES[:place][::-1]
+
     for row in rows:
-        start = f"| `{row.case.command}` | {row.case.fault} |"
-        (before,) = (line for line in old.splitlines() if line.startswith(start))
-        old = old.replace(before, str(row))
+        for case in (row.case, *before(row.case)):
+            found = [line for line in old.splitlines() if line.startswith(start(case))]
+            if found:
+                old = old.replace(found[0], str(row) if case is row.case else f"{found[0]}\n{row}")
+                break
     lines = [line.split(" | ") for line in old.splitlines() if line.startswith("| `")]
     trials = sum(int(line[3]) for line in lines)
     broken = sum(int(line[4].split()[0].strip("*")) for line in lines if "do not hold" in line[4])
     said = f"In {trials} trials of {len(lines)} cases, {'everything held' if not broken else f'{broken} did not hold'}."
-    (before,) = (line for line in old.splitlines() if line.startswith("In ") and " trials of " in line)
-    old = old.replace(before, f"{said} {before.partition('. ')[2]}")
+    (sum_before,) = (line for line in old.splitlines() if line.startswith("In ") and " trials of " in line)
+    old = old.replace(sum_before, f"{said} {sum_before.partition('. ')[2]}")
     return old.replace("\n```\n\nIn ", f"\n{command}\n```\n\nIn ")
 
 

@@ -108,3 +108,11 @@ def test_rows_of_a_second_run_take_the_place_of_those_of_the_first() -> None:
     assert "In 5 trials of 2 cases, 1 did not hold. hopcast " in both
     assert str(chaos.Row(cases[0], 3)) in both
     assert "| another | a promise | 2 | **1 of 2 do not hold** |" in both
+
+
+def test_a_row_that_a_page_lacks_follows_the_case_before_it() -> None:
+    first, new, last = CASES[:3]
+    old = chaos.page([chaos.Row(first, 1), chaos.Row(last, 1)], [], "make chaos", 60.0)
+    both = chaos.renewed(old, [chaos.Row(new, 1)], f"make chaos CHAOS={new.name}")
+    assert "\n".join(str(chaos.Row(case, 1)) for case in (first, new, last)) in both
+    assert "In 3 trials of 3 cases" in both
