@@ -144,6 +144,10 @@ fn devices_and_a_play_record_messages_media_and_stalls() {
     let output = net.run(0, &["play", "film.ts", "--record", &play]);
     assert!(output.status.success(), "{}\n{}", said(&output), net.log(0));
     let played = net.status(0)["plays"].as_array().and_then(|plays| plays.last().cloned()).expect("it is remembered");
+    // Bookings end with a message that may be lost, or 15 s later.
+    net.wait_until(Duration::from_secs(20), "nothing is booked", |net| {
+        (0..3).all(|node| net.status(node)["bookings"].as_array().is_some_and(Vec::is_empty))
+    });
     // A second one does not fit next to a first one.
     let mut first = net.command(0).args(["play", "film.ts"]).stdout(Stdio::null()).spawn().expect("it starts");
     net.wait_until(Duration::from_secs(10), "the first stream is booked", |net| {
