@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
 from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
+from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
@@ -47,12 +48,7 @@ def _scenario(name: str, policy: Policy | None, blocks: bool, amount: Amount) ->
         name=name,
         duration=duration,
         seed=1,
-        radio={
-            "standard": "802.11a",
-            "data_rate": "36 Mb/s",
-            "rts_threshold": "off",
-            "propagation": {"model": "range", "receive": "25 m", "carrier_sense": "55 m"},
-        },
+        radio=homes.radio(),
         nodes=[{"name": "home", "count": HOMES, "placement": {"shape": "line", "spacing": "20 m"}}],
         cloud=cloud,
     )
@@ -97,12 +93,6 @@ def _local(document: Document) -> float:
     return float(100 * totals["local"] / max(totals["offered"], 1))
 
 
-def _start_up(document: Document) -> float:
-    """Mean start-up of displays that began, s."""
-    times = [one["start_up_s"] for one in document["cloud"]["streams"] if one["start_up_s"] is not None]
-    return float(sum(times) / max(len(times), 1))
-
-
 def _packets(document: Document) -> float:
     """Transmissions of media for each display."""
     totals = document["cloud"]["totals"]
@@ -115,7 +105,7 @@ def rows(measured: Measured) -> list[Row]:
     for name in (NONE, *map(case, POLICIES), NO_BLOCKS, BLOCKS):
         found.append(value("H12", name, "from storage of the display", "%", measured.sample(name, _local)))
         found.append(value("H12", name, "at most one hop away", "%", measured.sample(name, _near)))
-        found.append(value("H12", name, "start-up", "s", measured.sample(name, _start_up)))
+        found.append(value("H12", name, "start-up", "s", measured.sample(name, homes.start_up)))
         found.append(value("H12", name, "media packets sent for a display", "packets", measured.sample(name, _packets)))
     without = measured.sample(NONE, _near).mean
     nearer = {case(one): measured.sample(case(one), lambda document: _near(document) / without) for one in POLICIES}

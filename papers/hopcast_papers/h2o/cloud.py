@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
-from hopcast_papers.h2o import caches, crossing, feet, load, losses, order, placement, shortening, walks
+from hopcast_papers.h2o import caches, crossing, feet, homes, load, losses, order, placement, shortening, walks
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
@@ -59,12 +59,7 @@ def _capacity(rule: Rule, hops: int, amount: Amount) -> Scenario:
         name=_capacity_case(rule, hops),
         duration=60 + 5 * asked + 3 * length,
         seed=1,
-        radio={
-            "standard": "802.11a",
-            "data_rate": "36 Mb/s",
-            "rts_threshold": "off",
-            "propagation": {"model": "range", "receive": "25 m", "carrier_sense": "200 m"},
-        },
+        radio=homes.radio(carrier_sense="200 m"),
         nodes=[{"name": "home", "count": hops + 1, "placement": {"shape": "line", "spacing": "20 m"}}],
         cloud={
             "admission": rule,
@@ -219,10 +214,6 @@ def _admitted(document: Document) -> list[dict[str, Any]]:
     return [stream for stream in _streams(document) if stream["start_up_s"] is not None]
 
 
-def _total(field: str) -> Any:
-    return lambda document: float(document["cloud"]["totals"][field])
-
-
 def _starved(document: Document) -> float:
     """Share of the streams that were shown and stalled; zero of none."""
     shown = _admitted(document)
@@ -272,17 +263,17 @@ def _capacity_rows(measured: Measured) -> list[Row]:
     for rule in RULES:
         for hops in HOPS:
             case = _capacity_case(rule, hops)
-            rows.append(value("H12", case, "admitted", "streams", measured.sample(case, _total("admitted"))))
+            rows.append(value("H12", case, "admitted", "streams", measured.sample(case, homes.total("admitted"))))
             rows.append(
                 value("H12", case, "starved of those", "%", measured.sample(case, lambda one: 100 * _starved(one)))
             )
     ours = {hops: _capacity_case("statistical", hops) for hops in HOPS}
     admitted = {
-        case: measured.sample(case, lambda one, hops=hops: _total("admitted")(one) / fitting(hops))  # type: ignore[misc]
+        case: measured.sample(case, lambda one, hops=hops: homes.total("admitted")(one) / fitting(hops))  # type: ignore[misc]
         for hops, case in ours.items()
     }
     rows += REGISTER.rows("H12.reserved", "a, statistical", "admitted / fitting", "", admitted)
-    hiccups = {case: measured.sample(case, _total("hiccups")) for case in ours.values()}
+    hiccups = {case: measured.sample(case, homes.total("hiccups")) for case in ours.values()}
     rows += REGISTER.rows("H12.hiccup-free", "a, statistical", "hiccups", "", hiccups)
     everybody = {
         _capacity_case("all", hops): measured.sample(_capacity_case("all", hops), lambda one: 1 - _starved(one))
@@ -304,7 +295,7 @@ def _link_rows(measured: Measured) -> list[Row]:
         cells[case] = Sample((_apart(predicted, stalled, count),))
     rows += REGISTER.rows("H12.profile", "b", "predicted − observed / half-width", "", cells)
     for case in (CHOSEN, STRICT, MEAN):
-        rows.append(value("H12", case, "admitted", "streams", measured.sample(case, _total("admitted"))))
+        rows.append(value("H12", case, "admitted", "streams", measured.sample(case, homes.total("admitted"))))
         rows.append(value("H12", case, "starved of those", "%", measured.sample(case, lambda one: 100 * _starved(one))))
     chosen = [stream["prefetch_s"] for stream in _all_streams(measured, CHOSEN)]
     ratio = Sample((_median(chosen) / closed_form_prefetch(STALLS_PER_HOUR),))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
+from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
@@ -87,10 +88,6 @@ def cases(amount: Amount) -> Mapping[str, Case]:
     return {name: Case(_scenario(name, *kind, amount), seeds) for name, kind in kinds.items()}
 
 
-def _admitted(document: Document) -> float:
-    return float(document["cloud"]["totals"]["admitted"])
-
-
 def _starved(document: Document) -> float:
     """Admitted streams that stood still, or did not begin, per cent."""
     admitted = [one for one in document["cloud"]["streams"] if one["source"] is not None]
@@ -108,7 +105,7 @@ def rows(measured: Measured) -> list[Row]:
     """The rows of the scene."""
     found: list[Row] = []
     for name in (ALONE, PLAIN, EDCA):
-        found.append(value("H12", name, "admitted", "streams", measured.sample(name, _admitted)))
+        found.append(value("H12", name, "admitted", "streams", measured.sample(name, homes.total("admitted"))))
         found.append(value("H12", name, "starved of those", "%", measured.sample(name, _starved)))
         found.append(value("H12", name, "stood still", "%", measured.sample(name, _stalled)))
     for name in (PLAIN, EDCA):

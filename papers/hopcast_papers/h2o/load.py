@@ -13,6 +13,7 @@ from typing import Literal
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
 from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
+from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 CARD = 5.14e6
@@ -47,12 +48,7 @@ def _scenario(rule: Rule, load: float, amount: Amount) -> Scenario:
         name=case(rule, load),
         duration=START + length + 2 * LENGTH,
         seed=1,
-        radio={
-            "standard": "802.11a",
-            "data_rate": "6 Mb/s",
-            "rts_threshold": "off",
-            "propagation": {"model": "range", "receive": "25 m", "carrier_sense": "70 m"},
-        },
+        radio=homes.radio("6 Mb/s", "70 m"),
         nodes=[
             {"name": "home", "count": SIDE**2, "placement": {"shape": "grid", "columns": SIDE, "spacing": "20 m"}},
         ],
@@ -100,22 +96,11 @@ def cases(amount: Amount) -> Mapping[str, Case]:
     }
 
 
-def _hiccups(document: Document) -> float:
-    totals = document["cloud"]["totals"]
-    return float(totals["hiccups"] * 3600 / max(totals["played_s"], 1.0))
-
-
 def _fine(document: Document) -> float:
     """Displays of others' clips that were whole and never stood still, per cent of those asked for."""
     totals = document["cloud"]["totals"]
     asked = totals["offered"] - totals["local"]
     return float(100 * totals["completed_without_hiccup"] / asked) if asked else math.nan
-
-
-def _admitted(document: Document) -> float:
-    totals = document["cloud"]["totals"]
-    asked = totals["offered"] - totals["local"]
-    return float(100 * totals["admitted"] / asked) if asked else math.nan
 
 
 def rows(measured: Measured) -> list[Row]:
@@ -125,13 +110,13 @@ def rows(measured: Measured) -> list[Row]:
     for load in loads:
         for rule in RULES:
             name = case(rule, load)
-            found.append(value("H12", name, "admitted", "%", measured.sample(name, _admitted)))
+            found.append(value("H12", name, "admitted", "%", measured.sample(name, homes.admitted_of_others)))
             found.append(value("H12", name, "whole without a hiccup", "%", measured.sample(name, _fine)))
-            found.append(value("H12", name, "hiccups", "1/h", measured.sample(name, _hiccups)))
+            found.append(value("H12", name, "hiccups", "1/h", measured.sample(name, homes.hiccups_per_hour)))
     high = loads[-1]
     ours, none = case("statistical", high), case("all", high)
-    base = measured.sample(none, _hiccups).mean
-    fewer = measured.sample(ours, lambda one: _hiccups(one) / base if base else 1.0)
+    base = measured.sample(none, homes.hiccups_per_hour).mean
+    fewer = measured.sample(ours, lambda one: homes.hiccups_per_hour(one) / base if base else 1.0)
     found.append(REGISTER.row("H12.load-starve", "d", "hiccups per hour, statistical / all", "", fewer))
     fine = measured.sample(none, _fine).mean
     more = measured.sample(ours, lambda one: _fine(one) - fine)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
 from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
+from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 LOSSES = (0.0, 0.1, 0.3, 0.5)
@@ -30,10 +31,7 @@ def _scenario(loss: float, amount: Amount) -> Scenario:
         duration=30 + APART * clips + 4 * EXPIRY,
         seed=1,
         radio={
-            "standard": "802.11a",
-            "data_rate": "36 Mb/s",
-            "rts_threshold": "off",
-            "propagation": {"model": "range", "receive": "25 m", "carrier_sense": "55 m"},
+            **homes.radio(),
             **({"errors": {"model": "packet", "rate": loss, "level": "network"}} if loss else {}),
         },
         nodes=[{"name": "home", "count": 3, "placement": {"shape": "line", "spacing": "20 m"}}],
@@ -58,24 +56,10 @@ def cases(amount: Amount) -> Mapping[str, Case]:
     return {case(loss): Case(_scenario(loss, amount), seeds) for loss in LOSSES}
 
 
-def _orphans(document: Document) -> float:
-    return float(document["cloud"]["totals"]["orphaned_bookings"])
-
-
-def _admitted(document: Document) -> float:
-    totals = document["cloud"]["totals"]
-    return float(100 * totals["admitted"] / max(totals["offered"], 1))
-
-
-def _whole(document: Document) -> float:
-    totals = document["cloud"]["totals"]
-    return float(100 * totals["completed"] / max(totals["offered"], 1))
-
-
-def _start_up(document: Document) -> float:
-    """Mean start-up of the clips that began, s."""
-    times = [one["start_up_s"] for one in document["cloud"]["streams"] if one["start_up_s"] is not None]
-    return float(sum(times) / max(len(times), 1))
+def _share(field: str) -> Callable[[Document], float]:
+    """What reads a field of the totals as per cent of the requests."""
+    count, offered = homes.total(field), homes.total("offered")
+    return lambda document: 100 * count(document) / max(offered(document), 1.0)
 
 
 def rows(measured: Measured) -> list[Row]:
@@ -83,9 +67,9 @@ def rows(measured: Measured) -> list[Row]:
     found: list[Row] = []
     for loss in LOSSES:
         name = case(loss)
-        found.append(value("H12", name, "admitted", "%", measured.sample(name, _admitted)))
-        found.append(value("H12", name, "whole", "%", measured.sample(name, _whole)))
-        found.append(value("H12", name, "start-up", "s", measured.sample(name, _start_up)))
-    left = {case(loss): measured.sample(case(loss), _orphans) for loss in LOSSES}
+        found.append(value("H12", name, "admitted", "%", measured.sample(name, _share("admitted"))))
+        found.append(value("H12", name, "whole", "%", measured.sample(name, _share("completed"))))
+        found.append(value("H12", name, "start-up", "s", measured.sample(name, homes.start_up)))
+    left = {case(loss): measured.sample(case(loss), homes.total("orphaned_bookings")) for loss in LOSSES}
     found += REGISTER.rows("H12.no-leak", "failures", "bookings without a stream", "", left)
     return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
 from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
+from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
@@ -31,12 +32,7 @@ def _scenario(name: str, keys: Cloud, amount: Amount) -> Scenario:
         name=name,
         duration=30 + APART * displays + 3 * LENGTH,
         seed=1,
-        radio={
-            "standard": "802.11a",
-            "data_rate": "36 Mb/s",
-            "rts_threshold": "off",
-            "propagation": {"model": "range", "receive": "25 m", "carrier_sense": "55 m"},
-        },
+        radio=homes.radio(),
         nodes=[
             {"name": "producer", "placement": {"shape": "points", "at": [["0 m", "0 m"]]}},
             {"name": "home", "count": DISPLAYS, "placement": {"shape": "circle", "radius": "10 m"}},
@@ -73,8 +69,7 @@ def cases(amount: Amount) -> Mapping[str, Case]:
     return {NONE: Case(_scenario(NONE, {}, amount), seeds), **found}
 
 
-def _hiccups(document: Document) -> float:
-    return float(document["cloud"]["totals"]["hiccups"])
+_hiccups = homes.total("hiccups")
 
 
 def _start_up(document: Document) -> float:
@@ -84,16 +79,12 @@ def _start_up(document: Document) -> float:
     return float(sum(times) / len(times))
 
 
-def _stalled(document: Document) -> float:
-    return float(document["cloud"]["totals"]["stalled_s"])
-
-
 def rows(measured: Measured) -> list[Row]:
     """The rows of the scene."""
     found: list[Row] = []
     for name in (NONE, *map(case, ORDERS)):
         found.append(value("H12", name, "hiccups", "", measured.sample(name, _hiccups)))
-        found.append(value("H12", name, "stood still", "s", measured.sample(name, _stalled)))
+        found.append(value("H12", name, "stood still", "s", measured.sample(name, homes.total("stalled_s"))))
         found.append(value("H12", name, "start-up", "s", measured.sample(name, _start_up)))
     fifo, ours = measured.sample(case("fifo"), _hiccups).mean, case("earliest-hiccup")
     more = measured.sample(ours, lambda one: _hiccups(one) - fifo)

@@ -16,6 +16,7 @@ from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.placement import Clip, Map, Placement, Policy, grid, place, string
 from hopcast.scenario import Scenario
+from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
@@ -148,12 +149,7 @@ def contended(rule: Rule, displays: int, amount: Amount) -> Scenario:
         # Half as long again as the clip, for displays that stall.
         duration=START + 1.5 * SHORT,
         seed=1,
-        radio={
-            "standard": "802.11a",
-            "data_rate": "36 Mb/s",
-            "rts_threshold": "off",
-            "propagation": {"model": "range", "receive": "25 m", "carrier_sense": "55 m"},
-        },
+        radio=homes.radio(),
         nodes=[
             {
                 "name": "home",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
 from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
+from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
@@ -36,12 +37,7 @@ def _scenario(way: str, speed: float, amount: Amount) -> Scenario:
         name=case(way, speed),
         duration=duration,
         seed=1,
-        radio={
-            "standard": "802.11a",
-            "data_rate": "6 Mb/s",
-            "rts_threshold": "off",
-            "propagation": {"model": "range", "receive": "25 m", "carrier_sense": "55 m"},
-        },
+        radio=homes.radio("6 Mb/s"),
         nodes=[node],
         cloud={
             "admission": "airtime",
@@ -72,25 +68,10 @@ def cases(amount: Amount) -> Mapping[str, Case]:
     return {case(way, speed): Case(_scenario(way, speed, amount), seeds) for way in WAYS for speed in SPEEDS}
 
 
-def _others(document: Document) -> float:
-    totals = document["cloud"]["totals"]
-    return float(totals["offered"] - totals["local"])
-
-
-def _admitted(document: Document) -> float:
-    asked = _others(document)
-    return 100 * float(document["cloud"]["totals"]["admitted"]) / asked if asked else math.nan
-
-
 def _whole(document: Document) -> float:
     """Admitted clips that were whole and never stood still, per cent."""
     totals = document["cloud"]["totals"]
     return float(100 * totals["completed_without_hiccup"] / totals["admitted"]) if totals["admitted"] else math.nan
-
-
-def _hiccups(document: Document) -> float:
-    totals = document["cloud"]["totals"]
-    return float(totals["hiccups"] * 3600 / max(totals["played_s"], 1.0))
 
 
 def _lost(document: Document) -> float:
@@ -105,12 +86,12 @@ def rows(measured: Measured) -> list[Row]:
     for way in WAYS:
         for speed in SPEEDS:
             name = case(way, speed)
-            found.append(value("H12", name, "admitted", "%", measured.sample(name, _admitted)))
+            found.append(value("H12", name, "admitted", "%", measured.sample(name, homes.admitted_of_others)))
             found.append(value("H12", name, "whole without a hiccup", "%", measured.sample(name, _whole)))
-            found.append(value("H12", name, "hiccups", "1/h", measured.sample(name, _hiccups)))
+            found.append(value("H12", name, "hiccups", "1/h", measured.sample(name, homes.hiccups_per_hour)))
             found.append(value("H12", name, "lost paths", "", measured.sample(name, _lost)))
     walking = SPEEDS[1]
-    kept = measured.sample(case("kept", walking), _hiccups).mean
-    less = measured.sample(case("shortened", walking), lambda one: _hiccups(one) / kept if kept else 1.0)
+    kept = measured.sample(case("kept", walking), homes.hiccups_per_hour).mean
+    less = measured.sample(case("shortened", walking), lambda one: homes.hiccups_per_hour(one) / kept if kept else 1.0)
     found.append(REGISTER.row("H12.walking", "h", "hiccups at 1 m/s, shortened / kept", "", less))
     return found

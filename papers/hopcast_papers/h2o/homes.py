@@ -1,0 +1,46 @@
+"""What scenes of H12 share: homes whose radio reaches 25 m, and what a run says of their displays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hopcast.lab.experiment import Document
+
+if TYPE_CHECKING:
+    from hopcast.types import Radio
+
+
+def radio(data_rate: str = "36 Mb/s", carrier_sense: str = "55 m") -> Radio:
+    """802.11a without RTS/CTS, with a reach of 25 m."""
+    return {
+        "standard": "802.11a",
+        "data_rate": data_rate,
+        "rts_threshold": "off",
+        "propagation": {"model": "range", "receive": "25 m", "carrier_sense": carrier_sense},
+    }
+
+
+def total(field: str) -> Callable[[Document], float]:
+    """What reads a field of the totals of the cloud."""
+    return lambda document: float(document["cloud"]["totals"][field])
+
+
+def hiccups_per_hour(document: Document) -> float:
+    """Hiccups per hour of display."""
+    totals = document["cloud"]["totals"]
+    return float(totals["hiccups"] * 3600 / max(totals["played_s"], 1.0))
+
+
+def admitted_of_others(document: Document) -> float:
+    """Displays of others' clips that were admitted, per cent of those asked for."""
+    totals = document["cloud"]["totals"]
+    asked = totals["offered"] - totals["local"]
+    return float(100 * totals["admitted"] / asked) if asked else math.nan
+
+
+def start_up(document: Document) -> float:
+    """Mean start-up of displays that began, s."""
+    times = [one["start_up_s"] for one in document["cloud"]["streams"] if one["start_up_s"] is not None]
+    return float(sum(times) / max(len(times), 1))
