@@ -441,7 +441,8 @@ def _wired_note(table: Table) -> str:
         "Over Ethernet of 10 Mb/s, "
         + "; ".join(told(network) for network in wired.SHARED)
         + ". A host can't send while it receives, and of two ends of a cable that always have a frame, the one that has just sent wins most of the next races "
-        "(the capture effect): the source, or the switch behind it, wins them until the relay's buffers have long overflown. A switch with a cable for "
+        "(the capture effect): the source, or the switch behind it, wins them until the relay's buffers have long overflown. That would explain the loss, "
+        "and no run has isolated it. A switch with a cable for "
         "each direction lets a relay send as fast as it receives: nothing is lost there, and so nothing is said of loss. There "
         + (
             f"waits of 1 and 2 ms differ in bandwidth at {' and '.join(str(adu) for adu in apart)} KB, where 2 ms are longer than a unit occupies the wire."

@@ -102,7 +102,7 @@ pub(super) struct Engine {
     outputs: VecDeque<Transmit>,
     problems: VecDeque<String>,
     buffer: Vec<u8>,
-    /// What happens, for a recording; `None`: there is none.
+    /// What happens, for a recording; `None` if nothing is recorded.
     told: Option<Vec<Told>>,
 }
 

@@ -378,7 +378,7 @@ mod tests {
                 "line 2: an earlier line has this key, or one that begins like it",
             ),
         ] {
-            assert_eq!(parse_members(text.as_bytes()).expect_err("it is none"), found, "{text}");
+            assert_eq!(parse_members(text.as_bytes()).expect_err("it is refused"), found, "{text}");
         }
     }
 

@@ -304,7 +304,7 @@ impl<C> Guard<C> {
         self
     }
 
-    /// From now on takes what these members have signed, and nothing else. A sender that is none of them is not known any more.
+    /// From now on takes what these members have signed, and nothing else. Other senders are forgotten.
     pub(crate) fn change_members(&mut self, members: Members) {
         self.senders.retain(|_, sender| {
             let now = sender.member.as_ref().and_then(|pinned| Some((members.get(&pinned.mark)?, &pinned.member)));
@@ -420,8 +420,8 @@ impl<C> Guard<C> {
         self.identities.members.is_some()
     }
 
-    /// A control datagram that anybody can make who has the network key: in the name of this epoch and this mark, with this counter. It
-    /// names `names`, and all below `floor` is to be old.
+    /// A control datagram as any holder of the network key can make it: in the name of this epoch and this mark, with this counter. It
+    /// names `names`, and says that everything below `floor` is old.
     #[cfg(test)]
     pub(super) fn forge(&mut self, now: Instant, mark: Mark, counter: u64, names: (Epoch, u64), floor: u64) -> Vec<u8> {
         let control = Control { asks: true, answers: Some(names), floor, mark: Some(mark) };

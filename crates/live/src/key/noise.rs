@@ -85,7 +85,7 @@ pub(super) fn first_message(key: &SharedKey, secret: &Ephemeral) -> Option<[u8; 
     begin(key, secret).ok().map(|(_, message)| message)
 }
 
-/// The keys that the handshake of this secret makes, with the second message; `None`, if it is none.
+/// The keys that the handshake of this secret makes, with the second message; `None` if that is not its answer.
 pub(super) fn finish(key: &SharedKey, secret: &Ephemeral, second: &[u8]) -> Option<Transport> {
     // What comes from others changes no state: a handshake is made from its secret each time, so that a wrong message ends none.
     let (mut handshake, _) = begin(key, secret).ok()?;

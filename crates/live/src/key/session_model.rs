@@ -92,7 +92,7 @@ fn responder(number: u8, now: Instant) -> Responder<u8> {
 }
 
 impl State {
-    /// An end has a payload to send; the initiator begins a session if there is none.
+    /// An end has a payload to send. An initiator without a session begins one.
     fn send(&mut self, from: usize) {
         let mut payload = vec![from as u8, self.sent[from].len() as u8, self.lives];
         payload.extend_from_slice(&self.now.as_nanos().to_be_bytes());

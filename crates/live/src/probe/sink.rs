@@ -29,7 +29,7 @@ pub struct Sink {
     /// How many units the source has sent in all, once it says so.
     sent: Option<u64>,
     last: Instant,
-    /// What has come since it was last asked, for a recording; `None`: there is none.
+    /// What has come since it was last asked, for a recording; `None` if nothing is recorded.
     arrivals: Option<Arrivals>,
 }
 

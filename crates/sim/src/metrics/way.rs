@@ -14,7 +14,8 @@ pub(super) struct Ways {
     answer_octets: u64,
 }
 
-/// What is known of a flow's ways at the end. Packets are whole IP datagrams here, in either direction.
+/// What is known of a flow's ways at the end, unless one of its ends is a real host. Packets are whole IP datagrams here, in either
+/// direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct WaySummary {
     /// Changes of the route from the source to the sink: how often a routing protocol led a packet to another neighbour than the
@@ -27,8 +28,7 @@ pub struct WaySummary {
     /// Largest number of IP hops of a packet that reached the sink's node.
     #[schemars(extend("x-unit" = "hops", "x-counted" = "at the sink"))]
     pub hops_max: Option<u64>,
-    /// Packets that the sink's node sent for the flow, each once: acknowledgements, feedback and set-up. 0 over UDP, and of a real
-    /// host.
+    /// Packets that the sink's node sent for the flow, each once: acknowledgements, feedback and set-up. 0 over UDP.
     #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sink"))]
     pub feedback_packets: u64,
     /// Bytes of these packets with their IP headers.

@@ -158,6 +158,25 @@ fn with_a_key_routes_are_found_and_who_has_another_one_is_not_heard() {
     assert_eq!(net.status(1)["senders"], 2);
 }
 
+/// Packets from node 0 to node 2 that are lost while `change` runs, and those that are sent.
+fn lost_during(net: &Net, change: impl FnOnce() + Send) -> (usize, usize) {
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let change = scope.spawn(|| {
+            change();
+            is_done.store(true, Ordering::Relaxed);
+        });
+        let (mut lost, mut sent) = (0, 0);
+        while !is_done.load(Ordering::Relaxed) {
+            let fates = flow(net, 0, 2, GAP * 5, Duration::from_millis(500));
+            sent += fates.len();
+            lost += fates.iter().filter(|fate| fate.is_none()).count();
+        }
+        change.join().expect("files can be written");
+        (lost, sent)
+    })
+}
+
 /// Three nodes change their key, one after the other, while packets go over all of them; the fourth does not get the new key.
 #[test]
 fn keys_change_while_the_network_runs_and_expel_a_node() {
@@ -173,27 +192,16 @@ fn keys_change_while_the_network_runs_and_expel_a_node() {
     }
     let fates = flow(&net, 0, 3, GAP * 5, Duration::from_secs(2));
     assert!(fates.iter().all(Option::is_some), "all four have the old key");
-    let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let change = scope.spawn(|| {
-            for keys in [vec![old.as_str(), &new], vec![&new, &old], vec![&new]] {
-                for (node, file) in files.iter().enumerate().take(3) {
-                    net.change_keys(node, file, &keys);
-                    std::thread::sleep(Duration::from_millis(500));
-                }
+    let (lost, sent) = lost_during(&net, || {
+        for keys in [vec![old.as_str(), &new], vec![&new, &old], vec![&new]] {
+            for (node, file) in files.iter().enumerate().take(3) {
+                net.change_keys(node, file, &keys);
+                std::thread::sleep(Duration::from_millis(500));
             }
-            is_done.store(true, Ordering::Relaxed);
-        });
-        let (mut sent, mut lost) = (0, 0);
-        while !is_done.load(Ordering::Relaxed) {
-            let fates = flow(&net, 0, 2, GAP * 5, Duration::from_millis(500));
-            sent += fates.len();
-            lost += fates.iter().filter(|fate| fate.is_none()).count();
         }
-        change.join().expect("keys can be changed");
-        eprintln!("keys changed on three nodes, three times: {lost} of {sent} packets lost");
-        assert_eq!(lost, 0, "of {sent}");
     });
+    eprintln!("keys changed on three nodes, three times: {lost} of {sent} packets lost");
+    assert_eq!(lost, 0, "of {sent}");
     assert!(net.log(0).contains("the keys were read again"), "{}", net.log(0));
     // The fourth node can't hear its neighbour any more, and says so; the neighbour loses the routes over it.
     let patience = Duration::from_secs(30);
@@ -232,25 +240,14 @@ fn a_lost_node_is_expelled_by_its_identity_and_no_key_changes() {
         serde_json::from_slice(&net.run(2, &["status", "--json"]).stdout).expect("the router answers");
     assert_eq!(status["identity"], identities[2].1);
     assert_eq!(status["members"], 4);
-    let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let change = scope.spawn(|| {
-            for (node, file) in files.iter().enumerate().take(3) {
-                std::fs::write(file, list(&[0, 1, 2])).expect("there is room");
-                net.read_again(node);
-                std::thread::sleep(Duration::from_millis(500));
-            }
-            is_done.store(true, Ordering::Relaxed);
-        });
-        let (mut sent, mut lost) = (0, 0);
-        while !is_done.load(Ordering::Relaxed) {
-            let fates = flow(&net, 0, 2, GAP * 5, Duration::from_millis(500));
-            sent += fates.len();
-            lost += fates.iter().filter(|fate| fate.is_none()).count();
+    let (lost, sent) = lost_during(&net, || {
+        for (node, file) in files.iter().enumerate().take(3) {
+            std::fs::write(file, list(&[0, 1, 2])).expect("there is room");
+            net.read_again(node);
+            std::thread::sleep(Duration::from_millis(500));
         }
-        change.join().expect("lists can be changed");
-        assert_eq!(lost, 0, "of {sent}");
     });
+    assert_eq!(lost, 0, "of {sent}");
     assert!(net.log(2).contains("is no member any more"), "{}", net.log(2));
     // It goes on to say hello, with the network's key.
     net.wait_until(Duration::from_secs(20), "its neighbour hears it no more, and says so", |net| {

@@ -26,7 +26,7 @@ use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::Payload;
 use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 const FLOW: FlowId = FlowId(0);
 /// The node at the other end; a host with a table does not need its identity.
@@ -531,19 +531,31 @@ fn a_message_that_changes_nothing_is_told_apart() {
     bench.check();
 }
 
-/// Knows no route, and remembers for which destinations no packet waits any more.
+/// Leads packets to the neighbour that it is told, or lets them wait, and remembers for which destinations none waits any more.
 #[derive(Clone, Debug, Default)]
-struct Patient(Arc<Mutex<Vec<Ipv4Addr>>>);
+struct Told(Arc<Mutex<Knowledge>>);
 
-impl Routing for Patient {
+#[derive(Debug, Default)]
+struct Knowledge {
+    hop: Option<NodeId>,
+    abandoned: Vec<Ipv4Addr>,
+}
+
+impl Told {
+    fn lock(&self) -> MutexGuard<'_, Knowledge> {
+        self.0.lock().expect("one thread")
+    }
+}
+
+impl Routing for Told {
     fn encapsulation(&self) -> Encapsulation {
         Encapsulation::Udp { port: 1 }
     }
-    fn handle_packet(&mut self, _: &routing::Packet<'_>, _: Instant) -> Verdict {
-        Verdict::Wait
+    fn handle_packet(&mut self, _: &routing::Packet<'_>, now: Instant) -> Verdict {
+        self.next_hop(Ipv4Addr::UNSPECIFIED, now).map_or(Verdict::Wait, |hop| Verdict::Forward(Forward::to(hop)))
     }
     fn handle_abandoned(&mut self, destination: Ipv4Addr, _: Instant) {
-        self.0.lock().expect("one thread").push(destination);
+        self.lock().abandoned.push(destination);
     }
     fn handle_message(&mut self, _: &routing::Packet<'_>, _: Instant) {}
     fn handle_link_event(&mut self, _: &LinkEvent<'_>, _: Instant) -> Verdict {
@@ -557,7 +569,7 @@ impl Routing for Patient {
         None
     }
     fn next_hop(&self, _: Ipv4Addr, _: Instant) -> Option<NextHop> {
-        None
+        self.lock().hop.map(|node| NextHop { interface: 0, address: ip_address(node) })
     }
 }
 
@@ -566,8 +578,8 @@ fn a_protocol_is_told_once_when_no_packet_waits_for_a_destination_any_more() {
     let mut bench = direct(3, 100_000, units(1000, 0, Some(1000)));
     bench.advance(0);
     let sent = ip(&bench.take(0, 50)[0]).clone();
-    let protocol = Patient::default();
-    let abandoned = || protocol.0.lock().expect("one thread").clone();
+    let protocol = Told::default();
+    let abandoned = || protocol.lock().abandoned.clone();
     let scenario = streams::scenario(3, Relay::Os, Transport::Udp, streams::bulk(None, 1000));
     let neighbours = Arc::new(layout::neighbours(&scenario));
     bench.hosts[1].set_router(Router::new(Box::new(protocol.clone()), neighbours, 3));
@@ -586,33 +598,6 @@ fn a_protocol_is_told_once_when_no_packet_waits_for_a_destination_any_more() {
     bench.check();
 }
 
-/// Leads every packet to the neighbour that it was last told.
-#[derive(Clone, Debug)]
-struct Told(Arc<Mutex<NodeId>>);
-
-impl Routing for Told {
-    fn encapsulation(&self) -> Encapsulation {
-        Encapsulation::Udp { port: 1 }
-    }
-    fn handle_packet(&mut self, _: &routing::Packet<'_>, now: Instant) -> Verdict {
-        self.next_hop(Ipv4Addr::UNSPECIFIED, now).map_or(Verdict::Drop, |hop| Verdict::Forward(Forward::to(hop)))
-    }
-    fn handle_message(&mut self, _: &routing::Packet<'_>, _: Instant) {}
-    fn handle_link_event(&mut self, _: &LinkEvent<'_>, _: Instant) -> Verdict {
-        Verdict::Drop
-    }
-    fn handle_timeout(&mut self, _: Instant) {}
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-    fn poll_output(&mut self) -> Option<Output> {
-        None
-    }
-    fn next_hop(&self, _: Ipv4Addr, _: Instant) -> Option<NextHop> {
-        Some(NextHop { interface: 0, address: ip_address(*self.0.lock().expect("one thread")) })
-    }
-}
-
 #[test]
 fn a_change_of_route_is_another_neighbour_for_a_source_and_a_destination() {
     let mut bench = direct(3, 100_000, units(1000, 0, Some(1000)));
@@ -620,10 +605,10 @@ fn a_change_of_route_is_another_neighbour_for_a_source_and_a_destination() {
     bench.flows = FlowTable::new([spec]);
     bench.advance(0);
     let sent = ip(&bench.take(0, 50)[0]).clone();
-    let next = Arc::new(Mutex::new(NodeId(2)));
+    let protocol = Told::default();
     let scenario = streams::scenario(3, Relay::Os, Transport::Udp, streams::bulk(None, 1000));
     let neighbours = Arc::new(layout::neighbours(&scenario));
-    bench.hosts[1].set_router(Router::new(Box::new(Told(Arc::clone(&next))), neighbours, 3));
+    bench.hosts[1].set_router(Router::new(Box::new(protocol.clone()), neighbours, 3));
     let counts = |bench: &Bench| {
         let summary = bench.flows[FLOW].summary(bench.now);
         (bench.counters[1].route_changes, summary.ways.expect("its ends are known").route_changes)
@@ -642,7 +627,7 @@ fn a_change_of_route_is_another_neighbour_for_a_source_and_a_destination() {
         (there, 0, 2, 1),
         (there, 2, 3, 2),
     ] {
-        *next.lock().expect("one thread") = NodeId(hop);
+        protocol.lock().hop = Some(NodeId(hop));
         let ip = packet::Ipv4 { source: NodeId(way.0), destination: NodeId(way.1), ..sent.ip };
         bench.give(1, &Sdu::Ip(Packet { ip, ..sent.clone() }));
         assert_eq!(counts(&bench), (at_node, of_flow), "{way:?} by {hop}");
