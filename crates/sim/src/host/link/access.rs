@@ -29,25 +29,28 @@ pub(crate) struct Access {
     is_up_unlimited: bool,
     /// What has passed on the way out, and is to go to its interface.
     passed: VecDeque<Transmit>,
+    /// What has passed on the way in, and is to go to the host.
+    released: VecDeque<Received>,
+    /// When the first of `released` passed.
+    released_at: Instant,
 }
 
-/// What an access does with a packet, but for those that go on to their interfaces ([`Access::poll_output`]).
+/// A packet that does not pass an access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// On the way out it is dropped.
     Dropped(Transmit, DropCause),
     /// On the way in it is lost.
     Missed(Received, DropCause),
-    /// It is for the host.
-    Received(Received),
 }
 
 impl Access {
     /// An access with the parameters of each direction, `up` from the host and `down` to it, and streams that draw their losses.
     pub(crate) fn new([up, down]: [Config; 2], [random_up, random_down]: [Stream; 2]) -> Self {
         let is_up_unlimited = up.capacity.is_unlimited();
-        let passed = VecDeque::with_capacity(2);
-        Self { up: Wire::new(up, random_up), down: Wire::new(down, random_down), is_up_unlimited, passed }
+        let (passed, released) = (VecDeque::with_capacity(2), VecDeque::with_capacity(2));
+        let (up, down) = (Wire::new(up, random_up), Wire::new(down, random_down));
+        Self { up, down, is_up_unlimited, passed, released, released_at: Instant::START }
     }
 
     /// Takes a packet of the host, and hands `dropped` what has no place for it.
@@ -72,6 +75,9 @@ impl Access {
 
     /// The instant of [`Self::poll_timeout`] has come, or has passed.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        if self.released.is_empty() {
+            self.released_at = now;
+        }
         if self.up.poll_timeout().is_some_and(|due| due <= now) {
             self.up.handle_timeout(now);
         }
@@ -80,7 +86,7 @@ impl Access {
         }
     }
 
-    /// What has become of the next packet.
+    /// The next packet that does not pass.
     pub(crate) fn poll_outcome(&mut self) -> Option<Outcome> {
         while let Some(output) = self.up.poll_output() {
             match output {
@@ -94,7 +100,7 @@ impl Access {
         }
         while let Some(output) = self.down.poll_output() {
             match output {
-                Output::Deliver(received) => return Some(Outcome::Received(received)),
+                Output::Deliver(received) => self.released.push_back(received),
                 Output::Sent(_) => {}
                 Output::Lost(received) => return Some(Outcome::Missed(received, DropCause::LinkLoss)),
                 Output::Dropped(received) => return Some(Outcome::Missed(received, DropCause::QueueManagement)),
@@ -109,9 +115,15 @@ impl Access {
         self.passed.pop_front()
     }
 
-    /// Time of the next call of [`Self::handle_timeout`].
+    /// The next packet for the host, which acts on it before it is given another.
+    pub(crate) fn poll_received(&mut self) -> Option<Received> {
+        self.released.pop_front()
+    }
+
+    /// Time of the next call of [`Self::handle_timeout`]; it has come for as long as a packet waits for [`Self::poll_received`].
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.up.poll_timeout().into_iter().chain(self.down.poll_timeout()).min()
+        let released_at = (!self.released.is_empty()).then_some(self.released_at);
+        [released_at, self.up.poll_timeout(), self.down.poll_timeout()].into_iter().flatten().min()
     }
 
     /// Free places for a blocking write to an interface with so much space: those of the queue here, as long as the interface has room.
@@ -149,7 +161,8 @@ impl Access {
 
     /// Packets that interfaces have received and the host has not.
     pub(crate) fn incoming(&self) -> impl Iterator<Item = &Sdu> {
-        self.down.held().chain(self.down.in_flight()).map(|received| &*received.sdu)
+        let under_way = self.down.held().chain(self.down.in_flight()).chain(&self.released);
+        under_way.map(|received| &*received.sdu)
     }
 }
 
@@ -255,10 +268,12 @@ mod tests {
                 let (what, interface) = match outcome {
                     Outcome::Dropped(transmit, DropCause::LinkLoss) => ("dropped", transmit.hop.interface),
                     Outcome::Missed(received, DropCause::LinkLoss) => ("missed", received.from.interface),
-                    Outcome::Received(received) => ("in", received.from.interface),
                     other => panic!("{other:?}"),
                 };
                 seen.push((now.as_nanos() / 1_000_000, what, interface));
+            }
+            if let Some(received) = access.poll_received() {
+                seen.push((now.as_nanos() / 1_000_000, "in", received.from.interface));
             }
             while let Some(transmit) = access.poll_output() {
                 seen.push((now.as_nanos() / 1_000_000, "out", transmit.hop.interface));
@@ -304,6 +319,26 @@ mod tests {
         assert_eq!([50, 2, 1, 0].map(|places| space(&access, places)), [48, 0, 0, 0]);
         assert_eq!(run(&mut access), [(10, "out", 0), (10, "out", 1)]);
         assert_eq!(space(&access, 50), 50);
+    }
+
+    /// A host that is handed the next packet before it has acted on the one before answers to both at once.
+    #[test]
+    fn packets_that_pass_at_one_instant_reach_the_host_one_by_one() {
+        let unlimited = Config::constant(f64::INFINITY, Duration::from_millis(7), 50, 0.0);
+        let mut access = access(unlimited.clone(), unlimited);
+        for interface in [0, 1] {
+            access.handle_received(received(interface), ms(3), |_, _| panic!("there is room"));
+        }
+        while access.poll_timeout() == Some(ms(3)) {
+            access.handle_timeout(ms(3));
+        }
+        for interface in [0, 1] {
+            assert_eq!(access.poll_timeout(), Some(ms(10)));
+            access.handle_timeout(ms(10));
+            assert_eq!(access.poll_outcome(), None);
+            assert_eq!(access.poll_received(), Some(received(interface)));
+        }
+        assert_eq!((access.poll_timeout(), access.poll_received()), (None, None));
     }
 
     #[test]

@@ -42,16 +42,13 @@ impl Hosts {
         Reaction::Any
     }
 
-    /// The timer of a host is due, and so may be that of its access.
-    pub(super) fn run_access(&mut self, host: u32, now: Instant) {
-        let Some(access) = self.access_mut(host) else { return };
+    /// The timer of a host is due, and so may be that of its access. Returns whether the host has been handed a packet, on which it
+    /// acts before anything else reaches it.
+    pub(super) fn run_access(&mut self, host: u32, now: Instant) -> bool {
+        let Some(access) = self.access_mut(host) else { return false };
         access.handle_timeout(now);
         while let Some(outcome) = self.access_mut(host).and_then(Access::poll_outcome) {
             match outcome {
-                Outcome::Received(Received { from, sdu }) => {
-                    self.deliver(host, &sdu, from, now);
-                    self.pool.take_back(sdu);
-                }
                 Outcome::Missed(received, cause) => self.miss(host, &received, cause, now),
                 Outcome::Dropped(transmit, cause) => {
                     let (host, mut context) = self.at(host, now);
@@ -59,6 +56,10 @@ impl Hosts {
                 }
             }
         }
+        let Some(Received { from, sdu }) = self.access_mut(host).and_then(Access::poll_received) else { return false };
+        self.deliver(host, &sdu, from, now);
+        self.pool.take_back(sdu);
+        true
     }
 
     fn miss(&mut self, host: u32, received: &Received, cause: DropCause, now: Instant) {

@@ -275,14 +275,18 @@ impl Upper for Hosts {
             self.settle_associations();
         }
         let copied = self.cards.get_mut(host as usize).and_then(|cards| cards.as_mut()?.poll_copied(now));
-        if let Some(Received { from, sdu }) = copied {
-            self.receive(host, &sdu, from, now);
+        let is_handed_one = match copied {
+            Some(Received { from, sdu }) => {
+                self.receive(host, &sdu, from, now);
+                true
+            }
+            None => !self.accesses.is_empty() && self.run_access(host, now),
+        };
+        // Its own timers come when it has acted on the packet: this one stays due.
+        if !is_handed_one {
+            let (host, mut context) = self.at(host, now);
+            host.handle_timeout(&mut context);
         }
-        if !self.accesses.is_empty() {
-            self.run_access(host, now);
-        }
-        let (host, mut context) = self.at(host, now);
-        host.handle_timeout(&mut context);
         self.observe(now);
     }
 
