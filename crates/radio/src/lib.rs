@@ -41,7 +41,7 @@
 //! use hopcast_radio::medium::{EdgeProgress, Link, Medium, TransmissionId};
 //! use hopcast_radio::phy::{ModulationClasses, Standard};
 //! use hopcast_radio::propagation::{FreeSpace, Position, Propagation, propagation_delay};
-//! use hopcast_radio::reception::{LeadingEdge, Reception, ReceptionOutcome, Rules, Threshold};
+//! use hopcast_radio::reception::{Carrier, LeadingEdge, Reception, ReceptionOutcome, Rules, Threshold};
 //! use hopcast_radio::units::{Power, PowerRatio};
 //!
 //! /// A packet of 1000 bytes, by its number.
@@ -121,15 +121,17 @@
 //!                 let id = self.edges.remove(&next).expect("it was just seen");
 //!                 let mut edge = self.medium.trailing(id);
 //!                 loop {
-//!                     let progress = self.medium.follow_trailing(id, &mut edge, after, |transmission, link, now, outcome, _, idle| {
+//!                     let progress = self.medium.follow_trailing(id, &mut edge, after, |transmission, link, now, outcome, _, carrier| {
 //!                         let (dcf, frame) = (&mut self.stations[link.receiver.0 as usize], &transmission.frame);
 //!                         match outcome {
 //!                             ReceptionOutcome::Frame(start) => dcf.handle_frame(frame, start, now),
 //!                             ReceptionOutcome::Error(start) => dcf.handle_error(frame.vector, start, now),
 //!                             ReceptionOutcome::Noise => {}
 //!                         }
-//!                         if idle {
-//!                             dcf.handle_idle(now);
+//!                         match carrier {
+//!                             Carrier::Unchanged => {}
+//!                             Carrier::Idle => dcf.handle_idle(now),
+//!                             Carrier::Busy => _ = dcf.handle_busy(now),
 //!                         }
 //!                         // Halt: the station may want to act before the edge goes on.
 //!                         None

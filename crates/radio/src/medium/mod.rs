@@ -18,7 +18,7 @@ use crate::aggregate::{Arriving, Body, Mpdu, MpduSet, with_subframe};
 use crate::errors::ReceivedFrame;
 use crate::frame::{Header, StationId};
 use crate::phy::{Capability, Fit, Heard, LEGACY_PREAMBLE, ModulationClasses, Overlap, Spectrum, TxVector};
-use crate::reception::{Arrival, IdleWidths, LeadingEdge, Presence, Receivers, Reception, ReceptionOutcome};
+use crate::reception::{Arrival, Carrier, IdleWidths, LeadingEdge, Presence, Receivers, Reception, ReceptionOutcome};
 use crate::transmission::Tally;
 pub use crate::transmission::{Totals, Transmission, TransmissionId};
 use crate::units::Power;
@@ -412,16 +412,15 @@ impl<P> Medium<P> {
     }
 
     /// Follows a trailing edge to all receivers that it reaches before `bound`. It calls `on_end` for each with the
-    /// transmission, the link with the power that the frame had there, the time, the outcome, and whether that station's
-    /// physical carrier sense turns idle. `on_end` returns the instant up to which the walk may continue, or `None` to
-    /// halt it. Of a frame with MPDUs it also learns which of them were received; see [`Self::set_mpdus_overheard`].
+    /// transmission, the link with the power that the frame had there, the time, the outcome, and how that station's
+    /// physical carrier sense turns. `on_end` returns the instant up to which the walk may continue, or `None` to halt it. Of a frame with MPDUs it also learns which of them were received; see [`Self::set_mpdus_overheard`].
     #[inline]
     pub fn follow_trailing(
         &mut self,
         id: TransmissionId,
         front: &mut TrailingEdge,
         mut bound: Instant,
-        mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, ReceptionOutcome, &MpduSet, bool) -> Option<Instant>,
+        mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, ReceptionOutcome, &MpduSet, Carrier) -> Option<Instant>,
     ) -> EdgeProgress {
         let has_own_powers = self.has_own_powers();
         let Self {
@@ -446,7 +445,7 @@ impl<P> Medium<P> {
                 return EdgeProgress::Later(now);
             }
             let mut link = *link;
-            let (heard, idle) = match &mut *receivers {
+            let (heard, carrier) = match &mut *receivers {
                 // For the simplest of the models alone: here most of the time of large networks is spent.
                 Receivers::Threshold(model, receivers) if is_simple => {
                     receivers[link.receiver.0 as usize].on_trailing(model, id, link.power)
@@ -482,7 +481,7 @@ impl<P> Medium<P> {
                 }
             };
             front.next += 1;
-            match on_end(transmission, &link, now, heard, received, idle) {
+            match on_end(transmission, &link, now, heard, received, carrier) {
                 Some(until) => bound = bound.min(until),
                 None => return EdgeProgress::Halted(now, link.receiver),
             }
@@ -634,12 +633,12 @@ fn lose<P>(
     losses: &mut Losses,
     Transmission { frame, key, .. }: &Transmission<P>,
     link: &Link,
-    end: (ReceptionOutcome, bool),
+    end: (ReceptionOutcome, Carrier),
     now: Instant,
-) -> (ReceptionOutcome, bool) {
-    let (ReceptionOutcome::Frame(start), idle) = end else { return end };
+) -> (ReceptionOutcome, Carrier) {
+    let (ReceptionOutcome::Frame(start), carrier) = end else { return end };
     let received = ReceivedFrame { frame, receiver: link.receiver, power: link.power, start, end: now };
-    if losses.is_lost(*key, &received) { (ReceptionOutcome::Error(start), idle) } else { end }
+    if losses.is_lost(*key, &received) { (ReceptionOutcome::Error(start), carrier) } else { end }
 }
 
 /// What becomes of a frame with MPDUs, each of which may be lost; of those in `received`.
@@ -649,9 +648,9 @@ fn lose_mpdus<P>(
     Transmission { frame, key, .. }: &Transmission<P>,
     mpdus: &[Mpdu<P>],
     received: &mut MpduSet,
-    (link, end, now): (&Link, (ReceptionOutcome, bool), Instant),
-) -> (ReceptionOutcome, bool) {
-    let (ReceptionOutcome::Frame(start), idle) = end else { return end };
+    (link, end, now): (&Link, (ReceptionOutcome, Carrier), Instant),
+) -> (ReceptionOutcome, Carrier) {
+    let (ReceptionOutcome::Frame(start), carrier) = end else { return end };
     let all = now.saturating_since(start);
     let at = |octets: u32| start + all * u64::from(octets) / u64::from(frame.octets.max(1));
     let (mut before, mut left) = (0, MpduSet::default());
@@ -673,5 +672,5 @@ fn lose_mpdus<P>(
         }
     }
     *received = left;
-    if left.is_empty() { (ReceptionOutcome::Error(start), idle) } else { end }
+    if left.is_empty() { (ReceptionOutcome::Error(start), carrier) } else { end }
 }

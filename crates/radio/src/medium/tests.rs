@@ -182,12 +182,12 @@ impl Air {
                 let number = self.medium.transmission(id).packet.expect("numbered");
                 let mut front = self.medium.trailing(id);
                 let mut end = None;
-                let _ = self.medium.follow_trailing(id, &mut front, Instant::MAX, |_, _, at, heard, _, turns_idle| {
+                let _ = self.medium.follow_trailing(id, &mut front, Instant::MAX, |_, _, at, heard, _, carrier| {
                     assert_eq!(at, now);
-                    end = Some((heard, turns_idle));
+                    end = Some((heard, carrier));
                     None
                 });
-                let (heard, turns_idle) = end.expect("the edge is on its way");
+                let (heard, carrier) = end.expect("the edge is on its way");
                 self.medium.suspend(id, front);
                 let notice = match heard {
                     ReceptionOutcome::Noise => None,
@@ -201,10 +201,11 @@ impl Air {
                     }
                 };
                 self.notices.extend(notice.map(|notice| (micros(now), receiver.0, notice)));
-                if turns_idle {
-                    assert!(!self.transmitting[receiver.0 as usize], "no medium is idle during an own frame");
-                    assert!(self.busy[receiver.0 as usize], "told twice that the medium is idle");
-                    self.turn(now, receiver.0, false);
+                if carrier != Carrier::Unchanged {
+                    let turns_busy = carrier == Carrier::Busy;
+                    assert!(!self.transmitting[receiver.0 as usize], "an own frame keeps the medium busy");
+                    assert_ne!(self.busy[receiver.0 as usize], turns_busy, "told twice how the medium is");
+                    self.turn(now, receiver.0, turns_busy);
                 }
                 match self.next_trailing(id) {
                     Some(_) => self.enter_trailing(id),

@@ -41,6 +41,17 @@ pub enum LeadingEdge {
     Overcome,
 }
 
+/// A change of what a station's physical carrier sense finds, its own transmissions apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// None.
+    Unchanged,
+    /// The medium turns busy, or is busy as the station's own transmission ends.
+    Busy,
+    /// The medium turns idle.
+    Idle,
+}
+
 /// Result of a frame at its trailing edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceptionOutcome {
@@ -198,8 +209,8 @@ impl Receivers {
         }
     }
 
-    /// A signal ends. Returns what became of its frame, and whether the medium turns idle. Of the MPDUs of a frame that has such it
-    /// enters those that were received.
+    /// A signal ends. Returns what became of its frame, and how the medium turns. Of the MPDUs of a frame that has such it enters those
+    /// that were received.
     #[inline(always)]
     pub(crate) fn on_trailing<P>(
         &mut self,
@@ -209,7 +220,7 @@ impl Receivers {
         now: Instant,
         mpdus: Option<Arriving<'_, P>>,
         tally: &mut Tally,
-    ) -> (ReceptionOutcome, bool) {
+    ) -> (ReceptionOutcome, Carrier) {
         match self {
             Self::Threshold(model, receivers) => {
                 if let Some(Arriving { received, .. }) = mpdus {

@@ -25,7 +25,7 @@ use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::bands::{Bands, Presence};
-use super::{Arrival, ReceptionOutcome};
+use super::{Arrival, Carrier, ReceptionOutcome};
 use crate::aggregate::{Arriving, MpduSet, with_subframe};
 use crate::errors::{SuccessCurve, mpdu_survives, survives, thermal_noise};
 use crate::frame::StationId;
@@ -404,7 +404,8 @@ impl Receiver {
         self.busy && !was_busy
     }
 
-    /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
+    /// A signal ends. Returns what became of its frame, and how the medium turns: busy where the signal has drowned a preamble that is
+    /// found now.
     pub(super) fn on_trailing<P>(
         &mut self,
         model: &Sinr,
@@ -413,7 +414,7 @@ impl Receiver {
         now: Instant,
         mpdus: Option<Arriving<'_, P>>,
         tally: &mut Tally,
-    ) -> (ReceptionOutcome, bool) {
+    ) -> (ReceptionOutcome, Carrier) {
         let was_busy = self.busy;
         self.advance(model, now, tally);
         match presence {
@@ -439,7 +440,12 @@ impl Receiver {
             _ => ReceptionOutcome::Noise,
         };
         self.busy = self.is_sensing(model);
-        (heard, was_busy && !self.busy && !self.transmitting)
+        let carrier = match (was_busy, self.busy) {
+            (true, false) if !self.transmitting => Carrier::Idle,
+            (false, true) if !self.transmitting => Carrier::Busy,
+            _ => Carrier::Unchanged,
+        };
+        (heard, carrier)
     }
 
     /// A frame begins that could be received, had the receiver nothing else to do.
@@ -748,7 +754,7 @@ mod tests {
             self.receiver.on_leading(&self.model, arrival, &content, None, &mut self.tally)
         }
 
-        fn ends(&mut self, id: u32, at: Instant, decibels: f64) -> (ReceptionOutcome, bool) {
+        fn ends(&mut self, id: u32, at: Instant, decibels: f64) -> (ReceptionOutcome, Carrier) {
             let power = above_noise(&self.model, decibels);
             self.receiver.on_trailing(
                 &self.model,
@@ -766,7 +772,7 @@ mod tests {
         let mut bench = Bench::new();
         assert!(bench.begins(1, us(100), 20.0, 7));
         let end = us(100) + airtime();
-        assert_eq!(bench.ends(1, end, 20.0), (ReceptionOutcome::Frame(us(120)), true));
+        assert_eq!(bench.ends(1, end, 20.0), (ReceptionOutcome::Frame(us(120)), Carrier::Idle));
         assert_eq!(bench.receiver.energy, Power::ZERO);
     }
 
@@ -775,7 +781,7 @@ mod tests {
         let mut bench = Bench::new();
         assert!(!bench.begins(1, us(100), 3.9, 7), "4 dB find a preamble, and -90 dBm are not sensed");
         assert_eq!(bench.receiver.lock.as_ref().map(|lock| lock.mode), None);
-        assert_eq!(bench.ends(1, us(100) + airtime(), 3.9), (ReceptionOutcome::Noise, false));
+        assert_eq!(bench.ends(1, us(100) + airtime(), 3.9), (ReceptionOutcome::Noise, Carrier::Unchanged));
     }
 
     /// A frame that is found is sensed until it ends, although its power alone would not make the medium busy.
@@ -787,7 +793,7 @@ mod tests {
         assert!(bench.receiver.is_busy());
         assert!(!bench.receiver.receiving(us(19)));
         assert!(bench.receiver.receiving(us(20)));
-        assert_eq!(bench.ends(1, us(0) + airtime(), 11.5), (ReceptionOutcome::Frame(us(20)), true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 11.5), (ReceptionOutcome::Frame(us(20)), Carrier::Idle));
     }
 
     /// The second frame drowns the first one's preamble, and is not detected itself: the receiver receives nothing any
@@ -801,8 +807,21 @@ mod tests {
         assert!(!bench.receiver.is_receiving(TransmissionId::from_index(1)));
         assert!(!bench.receiver.is_receiving(TransmissionId::from_index(2)));
         let ends = [bench.ends(1, us(0) + airtime(), 8.0), bench.ends(2, us(3) + airtime(), 8.0)];
-        assert_eq!(ends, [(ReceptionOutcome::Noise, true), (ReceptionOutcome::Noise, false)]);
+        assert_eq!(ends, [(ReceptionOutcome::Noise, Carrier::Idle), (ReceptionOutcome::Noise, Carrier::Unchanged)]);
         assert!(!bench.receiver.is_busy());
+    }
+
+    /// The end of a long frame from far away lies in the window of a preamble that it has drowned, and that is found now.
+    #[test]
+    fn a_preamble_that_stands_out_late_makes_the_medium_busy() {
+        let mut bench = Bench::new();
+        let (end, begin) = (us(0) + airtime(), us(0) + airtime() - Duration::from_micros(2));
+        assert!(!bench.begins(1, us(0), 3.9, 1));
+        assert!(!bench.begins(2, begin, 6.0, 2), "0.6 dB over noise and the other frame");
+        assert_eq!(bench.ends(1, end, 3.9), (ReceptionOutcome::Noise, Carrier::Busy));
+        assert!(bench.receiver.is_receiving(TransmissionId::from_index(2)));
+        let (_, carrier) = bench.ends(2, begin + airtime(), 6.0);
+        assert_eq!(carrier, Carrier::Idle);
     }
 
     /// The same frame many times, with an interferer that overlaps a part of it: the share that arrives is the product
@@ -838,15 +857,15 @@ mod tests {
         let mut bench = Bench::new();
         bench.begins(1, us(0), 20.0, 1);
         assert!(!bench.begins(2, us(50), 20.0, 2), "busy already");
-        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Error(us(20)), false));
-        assert_eq!(bench.ends(2, us(50) + airtime(), 20.0), (ReceptionOutcome::Noise, true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Error(us(20)), Carrier::Unchanged));
+        assert_eq!(bench.ends(2, us(50) + airtime(), 20.0), (ReceptionOutcome::Noise, Carrier::Idle));
         assert_eq!(bench.tally.totals.collisions, 2);
 
         let mut bench = Bench::new();
         bench.begins(1, us(0), 20.0, 1);
         bench.begins(2, us(50), 31.0, 2);
-        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, false));
-        assert_eq!(bench.ends(2, us(50) + airtime(), 31.0), (ReceptionOutcome::Frame(us(70)), true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, Carrier::Unchanged));
+        assert_eq!(bench.ends(2, us(50) + airtime(), 31.0), (ReceptionOutcome::Frame(us(70)), Carrier::Idle));
         assert_eq!(bench.tally.totals.collisions, 1);
     }
 
@@ -858,8 +877,8 @@ mod tests {
         assert!(!bench.begins(2, us(3), 20.0, 2));
         assert!(!bench.receiver.receiving(us(30)));
         assert!(bench.receiver.is_busy(), "energy");
-        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, false));
-        assert_eq!(bench.ends(2, us(3) + airtime(), 20.0), (ReceptionOutcome::Noise, true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, Carrier::Unchanged));
+        assert_eq!(bench.ends(2, us(3) + airtime(), 20.0), (ReceptionOutcome::Noise, Carrier::Idle));
         assert_eq!(bench.tally.totals.collisions, 2);
     }
 
@@ -962,9 +981,9 @@ mod tests {
         bench.begins(2, us(8), 12.0, 2);
         assert!(!bench.receiver.receiving(us(7)));
         bench.begins(3, us(30), 25.0, 3);
-        assert_eq!(bench.ends(1, us(0) + airtime(), 6.0), (ReceptionOutcome::Noise, false));
-        assert_eq!(bench.ends(2, us(8) + airtime(), 12.0), (ReceptionOutcome::Noise, false));
-        assert_eq!(bench.ends(3, us(30) + airtime(), 25.0), (ReceptionOutcome::Frame(us(50)), true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 6.0), (ReceptionOutcome::Noise, Carrier::Unchanged));
+        assert_eq!(bench.ends(2, us(8) + airtime(), 12.0), (ReceptionOutcome::Noise, Carrier::Unchanged));
+        assert_eq!(bench.ends(3, us(30) + airtime(), 25.0), (ReceptionOutcome::Frame(us(50)), Carrier::Idle));
     }
 
     #[test]
@@ -975,8 +994,8 @@ mod tests {
         bench.begins(2, us(10), 20.0, 2);
         bench.receiver.on_transmitted();
         assert!(bench.receiver.is_busy(), "energy");
-        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, false));
-        assert_eq!(bench.ends(2, us(10) + airtime(), 20.0), (ReceptionOutcome::Noise, true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, Carrier::Unchanged));
+        assert_eq!(bench.ends(2, us(10) + airtime(), 20.0), (ReceptionOutcome::Noise, Carrier::Idle));
         assert_eq!(bench.tally.totals.collisions, 2);
     }
 }

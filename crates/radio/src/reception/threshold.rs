@@ -3,7 +3,7 @@
 
 use hopcast_protocols::time::Instant;
 
-use super::{Arrival, LeadingEdge, ReceptionOutcome};
+use super::{Arrival, Carrier, LeadingEdge, ReceptionOutcome};
 use crate::frame::StationId;
 use crate::phy::TxVector;
 use crate::transmission::{Tally, TransmissionId};
@@ -133,14 +133,14 @@ impl Receiver {
         if self.busy && !was_busy { LeadingEdge::Busy } else { LeadingEdge::Unnoticed }
     }
 
-    /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
+    /// A signal ends. Returns what became of its frame, and whether the medium turns idle; it never turns busy.
     #[inline(always)]
     pub(crate) fn on_trailing(
         &mut self,
         model: &Threshold,
         transmission: TransmissionId,
         power: Power,
-    ) -> (ReceptionOutcome, bool) {
+    ) -> (ReceptionOutcome, Carrier) {
         let was_busy = self.busy;
         self.energy -= power;
         let heard = match model.rules {
@@ -159,7 +159,8 @@ impl Receiver {
                 }
             }
         };
-        (heard, was_busy && !self.busy && !self.transmitting)
+        let turns_idle = was_busy && !self.busy && !self.transmitting;
+        (heard, if turns_idle { Carrier::Idle } else { Carrier::Unchanged })
     }
 
     fn end_of(&mut self, has_ended: impl Fn(&Lock) -> bool) -> ReceptionOutcome {

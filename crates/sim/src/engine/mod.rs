@@ -29,7 +29,7 @@ use hopcast_radio::mac::{
 use hopcast_radio::medium::{EdgeProgress, Link, Medium, StartedTransmission, Transmission, TransmissionId};
 use hopcast_radio::phy::Phy;
 use hopcast_radio::queue::Reason;
-use hopcast_radio::reception::{LeadingEdge, ReceptionOutcome};
+use hopcast_radio::reception::{Carrier, LeadingEdge, ReceptionOutcome};
 use hopcast_radio::units::Power;
 use hopcast_wire::ieee80211::management::BlockAckAction;
 
@@ -251,17 +251,6 @@ pub trait Tap<P> {
 
     /// At an interface that is a wire, a packet that has left on this wire, or arrived from it.
     fn on_packet(&mut self, _port: Port, _packet: &P, _wire: u32, _now: Instant) {}
-}
-
-/// A change of what a station's physical carrier sense finds, its own transmissions apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carrier {
-    /// None.
-    Unchanged,
-    /// The medium turns busy, or is busy as the station's own transmission ends.
-    Busy,
-    /// The medium turns idle.
-    Idle,
 }
 
 /// Sees what happens at stations and interfaces, also where no frame is received.
@@ -571,7 +560,7 @@ impl<U: Upper> Engine<U> {
             let Self { medium, stations, station_timers, ports, upper, tap, watch, log, is_unacknowledged, .. } = self;
             let (mut now, mut events) = (self.now, 0);
             let passage =
-                medium.follow_trailing(id, &mut front, bound, |transmission, link, time, heard, arrived, idle| {
+                medium.follow_trailing(id, &mut front, bound, |transmission, link, time, heard, arrived, carrier| {
                     now = time;
                     events += 1;
                     let receiver = link.receiver;
@@ -587,8 +576,8 @@ impl<U: Upper> Engine<U> {
                     let frame = &transmission.frame;
                     let station = &mut stations[receiver.0 as usize];
                     match heard {
-                        ReceptionOutcome::Noise if idle => {}
-                        ReceptionOutcome::Noise => return Some(Instant::MAX),
+                        ReceptionOutcome::Noise if carrier == Carrier::Unchanged => return Some(Instant::MAX),
+                        ReceptionOutcome::Noise => {}
                         ReceptionOutcome::Error(header_end) => station.handle_error(frame.vector, header_end, time),
                         ReceptionOutcome::Frame(header_end) if transmission.body.is_some() => {
                             let Some(body) = &transmission.body else { return None };
@@ -609,11 +598,12 @@ impl<U: Upper> Engine<U> {
                             station.handle_frame(frame, header_end, time);
                         }
                     }
-                    if idle {
-                        station.handle_idle(time);
+                    match carrier {
+                        Carrier::Unchanged => {}
+                        Carrier::Idle => station.handle_idle(time),
+                        Carrier::Busy => _ = station.handle_busy(time),
                     }
                     if WATCHED && let Some(watch) = watch {
-                        let carrier = if idle { Carrier::Idle } else { Carrier::Unchanged };
                         watch.on_station(receiver, station, carrier, time);
                     }
                     if station.has_output() {
@@ -1016,7 +1006,9 @@ impl<U: Upper> Engine<U> {
         if WATCHED && let Some(watch) = &mut self.watch {
             watch.on_station(station, &self.stations[index], Carrier::Unchanged, self.now);
         }
-        self.station_timers.set(index, self.stations[index].poll_timeout());
+        let timeout = self.stations[index].poll_timeout();
+        debug_assert!(timeout.is_none_or(|timeout| timeout >= self.now), "no timer of a station lies in the past");
+        self.station_timers.set(index, timeout);
     }
 }
 

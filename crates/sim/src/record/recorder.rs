@@ -11,12 +11,13 @@ use hopcast_radio::mac::edca::AccessCategory;
 use hopcast_radio::mac::{Countdown, Dcf, FrameKind, Header, Payload as _, StationId};
 use hopcast_radio::medium::{Link, Transmission};
 use hopcast_radio::phy::TxVector;
+use hopcast_radio::reception::Carrier;
 use hopcast_radio::units::{Decibel, Power};
 use hopcast_wire::ieee80211::management::Repr;
 
 use super::event::{Event, Kind};
 use super::writer::EventWriter;
-use crate::engine::{Carrier, Port, Ports, Watch};
+use crate::engine::{Port, Ports, Watch};
 use crate::host::Sdu;
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{Dropped, Fate, Passage, Shown};
