@@ -123,10 +123,11 @@ impl Source {
     /// Writes the datagram that is due, or the repair packet that waits to leave.
     fn write_datagram(&mut self, stack: &mut Stack, cx: &mut Context<'_>) -> Attempt {
         let now = cx.now;
-        if stack.is_held(self.socket) {
-            return Attempt::Blocked;
-        }
-        if let Some(is_data) = self.unreturned.take() {
+        if let Some(is_data) = self.unreturned {
+            if stack.is_held(self.socket) {
+                return Attempt::Blocked;
+            }
+            self.unreturned = None;
             self.handle_returned(is_data, now);
             if self.application.poll_timeout().is_none() {
                 cx.flows[self.owner.flow].handle_source_finished();

@@ -74,7 +74,9 @@ impl UdpSocket {
         }
         self.unsent_octets -= datagram.octets;
         self.unsent.remove(index);
-        self.held = self.held.filter(|&held| held != id);
+        if self.held == Some(id) {
+            self.held = None;
+        }
         true
     }
 
