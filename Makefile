@@ -13,6 +13,8 @@ CHAOS ?=
 # How long `soak` runs, in seconds, and what its churn is drawn from.
 SOAK_SECONDS ?= 3600
 SOAK_SEED ?= 1
+# How `build` compiles. `dev` is how tests are compiled: slower code with more checks, and most of it is there after them.
+PROFILE ?= local
 # What `deny` checks. Advisories come from a repository on GitHub, the rest from Cargo.lock.
 DENY ?= advisories bans licenses sources
 
@@ -171,6 +173,6 @@ $(TOOLS): tools/requirements.lock $(INSTALLED)
 	touch $@
 
 $(BUILT): $(INSTALLED) $(SOURCES) papers/pyproject.toml
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --profile local --locked
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --profile $(PROFILE) --locked
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable papers
 	touch $@
