@@ -1,13 +1,19 @@
-"""Settings of paper H's studies: the time of hosts, and calls that are held until sent."""
+"""Settings of paper H's studies: the time of hosts, calls that are held until sent, and the oracle of H12."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from hopcast import run
+from hopcast import Scenario, run
 from hopcast.lab.experiment import Amount
+from hopcast_papers.h2o import homes, load, oracle
 from hopcast_papers.h2o.hosts import COPY_US, held, with_host_time
 from hopcast_papers.h2o.streams import UDP_1KB_MBPS, scenario
+
+if TYPE_CHECKING:
+    from hopcast.types import Requests
 
 QUICK = Amount("quick")
 
@@ -33,3 +39,43 @@ def test_held_calls_change_units_of_more_than_a_kilobyte_alone() -> None:
         rates = [run(made, seed=1).json()["flows"][0]["goodput_bps"] for made in (plain, held(plain))]
         assert (rates[0] == rates[1]) is same
         assert rates[1] <= rates[0]
+
+
+def shared(count: int) -> Scenario:
+    """Displays of different clips that begin together, over a card that carries two of them, and one of a clip that is stored."""
+    requests: list[Requests] = [
+        {"from": f"home{number + 1}", "clip": f"film{number}", "start": 30 + number} for number in range(count)
+    ]
+    requests.append({"from": "home0", "clip": "film0", "start": 35})
+    return Scenario(
+        duration=90,
+        seed=1,
+        radio=homes.radio("6 Mb/s", "70 m"),
+        nodes=[{"name": "home", "count": 4, "placement": {"shape": "circle", "radius": "5 m"}}],
+        cloud={
+            "admission": "all",
+            "clips": [{"name": "film", "count": 3, "rate": 0.45 * load.CARD, "length": 15, "at": ["home0"]}],
+            "requests": requests,
+        },
+    )
+
+
+def test_the_oracle_refuses_what_would_starve_and_nothing_else() -> None:
+    for asked, admitted in ((2, 2), (3, 2)):
+        result = run(shared(asked), seed=1)
+        everybody = result.json()["cloud"]["totals"]
+        assert (everybody["hiccups"] > 0) is (asked > admitted)
+        cloud = oracle.observe(result)["cloud"]
+        totals = cloud["totals"]
+        counts = [totals[name] for name in ("offered", "local", "admitted", "refused", "completed_without_hiccup")]
+        assert counts == [asked + 1, 1, admitted, asked - admitted, admitted]
+        shown = {one["display"] for one in cloud["streams"] if not oracle.is_stored(one)}
+        assert shown == {f"home{number + 1}" for number in range(admitted)}
+
+
+def test_a_run_with_the_same_requests_one_by_one_is_the_same_run() -> None:
+    """What the oracle looks ahead to: requests that are drawn and those that are stated make one run."""
+    drawn = load._scenario("all", 0.5, QUICK)
+    streams = run(drawn, seed=9).json()["cloud"]["streams"]
+    again = oracle._document(drawn, streams, drawn.duration_s, 9)["cloud"]["streams"]
+    assert again == streams

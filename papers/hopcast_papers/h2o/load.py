@@ -1,20 +1,27 @@
-"""H12, scene d: displays that come at random, by each rule of admission, at twice the load that the air carries, in the full form also at half of it.
+"""H12, scene d: displays that come at random, by each rule of admission, from a quarter of the load that the air carries to twice that load.
 
 The card is scaled, so that a full medium has few frames: 802.11a at 6 Mb/s carries 5.14 Mb/s of media, and a clip has 4/22 of that, as the paper's
 yardstick has of its card. The quick form has too little display for rates of hiccups: its claims are about large differences.
+
+Next to the rules stand the oracle (`oracle`), and 802.11e with admission by medium time: airtime with the access categories, as its TSPEC asks for.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
-from hopcast.lab.rows import Row, value
+from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
+from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
-from hopcast_papers.h2o import homes
+from hopcast_papers.h2o import homes, oracle
 from hopcast_papers.register import REGISTER
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from hopcast.types import Radio
 
 CARD = 5.14e6
 """b/s of media over one link alone, by clause 17: 1888 µs for a frame of 1396 B, 60 for SIFS and ACK, 101.5 for DIFS and backoff."""
@@ -25,13 +32,16 @@ LINKS = 2.0
 """Mean links of a shortest path between two of nine homes in a grid: 2 · (3 − 1/3) / 3 · 9/8."""
 Rule = Literal["statistical", "airtime", "hops", "mean", "all"]
 RULES: tuple[Rule, ...] = ("statistical", "airtime", "hops", "mean", "all")
-QUICK, FULL = (2.0,), (0.5, 2.0)
+ORACLE, EDCA = "oracle", "airtime and 802.11e"
+NAMES = (*RULES, EDCA, ORACLE)
+"""All that is compared."""
+LOADS = (0.25, 0.5, 1.0, 2.0)
 """Share of the time that all requests would need."""
 START = 60.0
 """Seconds after which links are known."""
 
 
-def case(rule: Rule, load: float) -> str:
+def case(rule: str, load: float) -> str:
     """The name of a case."""
     return f"d, {rule}, load {load:g}"
 
@@ -42,18 +52,23 @@ def interval(load: float) -> float:
     return SIDE**2 * airtime / load
 
 
-def _scenario(rule: Rule, load: float, amount: Amount) -> Scenario:
-    length = amount.pick(quick=240.0, full=3600.0)
+def _scenario(name: str, load: float, amount: Amount) -> Scenario:
+    # The oracle runs each request once: it has the quick form's time in both forms.
+    length = 240.0 if name == ORACLE else amount.pick(quick=240.0, full=3600.0)
+    rules: dict[str, Rule] = {**{rule: rule for rule in RULES}, EDCA: "airtime", ORACLE: "all"}
+    radio: Radio = homes.radio("6 Mb/s", "70 m")
+    if name == EDCA:
+        radio["edca"] = "2012"
     return Scenario(
-        name=case(rule, load),
+        name=case(name, load),
         duration=START + length + 2 * LENGTH,
         seed=1,
-        radio=homes.radio("6 Mb/s", "70 m"),
+        radio=radio,
         nodes=[
             {"name": "home", "count": SIDE**2, "placement": {"shape": "grid", "columns": SIDE, "spacing": "20 m"}},
         ],
         cloud={
-            "admission": rule,
+            "admission": rules[name],
             # As 25 of 22 Mb/s.
             "nominal_rate": CARD * 25 / 22,
             "prefetch": "2 s",
@@ -80,19 +95,24 @@ def setup() -> list[Parameter]:
         ),
         Parameter(
             "d: requests",
-            "Poisson, Zipf 0.729; clips need twice the time that there is over shortest paths; in the full form also half of it",
+            f"Poisson, Zipf 0.729; over shortest paths clips need {', '.join(f'{load:g}' for load in LOADS)} times the time that there is",
             "not stated",
+        ),
+        Parameter(
+            "d: oracle",
+            f"runs each request in the simulator, with those admitted before it, and looks {oracle.AHEAD:g} s ahead; 240 s of requests",
+            "ours",
         ),
     ]
 
 
 def cases(amount: Amount) -> Mapping[str, Case]:
     """The cases."""
-    seeds = amount.pick(quick=(2701, 2702), full=tuple(range(2701, 2711)))
+    seeds = amount.pick(quick=tuple(range(2701, 2705)), full=tuple(range(2701, 2711)))
     return {
-        case(rule, load): Case(_scenario(rule, load, amount), seeds)
-        for rule in RULES
-        for load in amount.pick(quick=QUICK, full=FULL)
+        case(name, load): Case(_scenario(name, load, amount), seeds, observe=oracle.observe if name == ORACLE else None)
+        for name in NAMES
+        for load in LOADS
     }
 
 
@@ -106,14 +126,15 @@ def _fine(document: Document) -> float:
 def rows(measured: Measured) -> list[Row]:
     """The rows of the scene."""
     found: list[Row] = []
-    loads = [load for load in FULL if case("all", load) in measured.documents]
-    for load in loads:
-        for rule in RULES:
+    for load in LOADS:
+        for rule in NAMES:
             name = case(rule, load)
             found.append(value("H12", name, "admitted", "%", measured.sample(name, homes.admitted_of_others)))
             found.append(value("H12", name, "whole without a hiccup", "%", measured.sample(name, _fine)))
             found.append(value("H12", name, "hiccups", "1/h", measured.sample(name, homes.hiccups_per_hour)))
-    high = loads[-1]
+            hours = sum(one["cloud"]["totals"]["played_s"] for one in measured.documents[name]) / 3600
+            found.append(value("H12", name, "time displayed in all runs", "h", Sample((hours,))))
+    high = LOADS[-1]
     ours, none = case("statistical", high), case("all", high)
     base = measured.sample(none, homes.hiccups_per_hour).mean
     fewer = measured.sample(ours, lambda one: homes.hiccups_per_hour(one) / base if base else 1.0)
@@ -121,4 +142,60 @@ def rows(measured: Measured) -> list[Row]:
     fine = measured.sample(none, _fine).mean
     more = measured.sample(ours, lambda one: _fine(one) - fine)
     found.append(REGISTER.row("H12.load-whole", "d", "whole without a hiccup, statistical − all", "%", more))
+    best = measured.sample(case(ORACLE, high), _fine).mean
+    near = measured.sample(ours, lambda one: _fine(one) / best if best else 1.0)
+    found.append(REGISTER.row("H12.load-oracle", "d", "whole without a hiccup, statistical / oracle", "", near))
     return found
+
+
+def figures(table: Table) -> list[tuple[str, Figure]]:
+    """The main figure of H12: hiccups and displays that were whole, against the offered load."""
+    return [("d: hiccups, and displays that were whole, against offered load", panels(table))]
+
+
+LOOKS: Mapping[str, dict[str, Any]] = {
+    ORACLE: {"linestyle": "--", "color": "#6f7782", "marker": "*"},
+    EDCA: {"linestyle": ":"},
+}
+"""Of lines that differ from the others."""
+
+
+def panels(table: Table) -> Figure:
+    """A panel for each of the two, with a line for each rule."""
+    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    from hopcast.figures import COLOURS, MARKERS, STYLE
+
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(9.0, 4.2), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        for axes, metric in ((left, "hiccups"), (right, "whole without a hiccup")):
+            for place, name in enumerate(NAMES):
+                found = [table[case(name, load), metric] for load in LOADS]
+                heights = [row.measured or 0.0 for row in found]
+                half = [row.ci95 or 0.0 for row in found]
+                top = 100.0 if axes is right else math.inf
+                below = [min(one, height) for one, height in zip(half, heights, strict=True)]
+                above = [min(one, top - height) for one, height in zip(half, heights, strict=True)]
+                look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+                look |= LOOKS.get(name, {})
+                # Side by side, so that intervals of one load can be told apart.
+                shifted = [load * 2 ** ((place - (len(NAMES) - 1) / 2) * 0.05) for load in LOADS]
+                axes.errorbar(shifted, heights, yerr=[below, above], label=name, elinewidth=0.8, capsize=2.0, **look)
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_locator(FixedLocator(LOADS))
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda load, _: f"{load:g}"))
+            axes.set_xlabel("offered load, share of the time that there is")
+        left.set_yscale("symlog", linthresh=1.0, linscale=0.5)
+        left.set_ylim(0.0, 3000.0)
+        left.yaxis.set_major_locator(FixedLocator([0, 1, 10, 100, 1000]))
+        left.yaxis.set_major_formatter(FuncFormatter(lambda height, _: f"{height:g}"))
+        left.set_ylabel("hiccups per hour of display")
+        right.set_ylim(0.0, 105.0)
+        right.set_ylabel("whole without a hiccup, % of requests")
+        handles, labels = left.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    return figure
