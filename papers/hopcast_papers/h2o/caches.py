@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
+from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hopcast.types import Cloud
 
 HOMES, CLIPS, ROOM = 7, 21, 3
@@ -111,3 +113,29 @@ def rows(measured: Measured) -> list[Row]:
     nearer = {case(one): measured.sample(case(one), lambda document: _near(document) / without) for one in POLICIES}
     found += REGISTER.rows("H12.nearby", "g", "at most one hop away / without caches", "", nearer)
     return found
+
+
+def figures(table: Table) -> list[tuple[str, Figure]]:
+    """Where displayed clips come from, with each policy of the caches."""
+    from hopcast.figures import Group, panels
+
+    names = {
+        NONE: "no cache",
+        **{case(one): one.replace("-", " ") for one in POLICIES},
+        NO_BLOCKS: "no cache, blocks",
+        BLOCKS: "lru, blocks",
+    }
+
+    def group(label: str, metric: str) -> Group:
+        return Group.of(label, [table[name, metric] for name in names])
+
+    near = [
+        group("stored at the display", "from storage of the display"),
+        group("at most one hop away", "at most one hop away"),
+    ]
+    drawn = [
+        ("displays, %", near),
+        ("start-up, s", [group("start-up", "start-up")]),
+        ("packets per display", [group("packets", "media packets sent for a display")]),
+    ]
+    return [("g: seven homes that keep what they display", panels(list(names.values()), drawn))]

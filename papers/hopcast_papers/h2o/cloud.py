@@ -352,6 +352,14 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
             "Streams admitted over one hop",
             bars(streams, [Group.of("admitted", [table[case, "admitted"] for case in streams])], y="streams"),
         ),
+        *load.figures(table),
+        *feet.figures(table),
+        *shortening.figures(table),
+        *caches.figures(table),
+        *walks.figures(table),
+        *crossing.figures(table),
+        *order.figures(table),
+        *losses.figures(table),
     ]
 
 

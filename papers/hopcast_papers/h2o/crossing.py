@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
+from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hopcast.types import Flow, Radio
 
 STREAMS = 3
@@ -116,3 +118,19 @@ def rows(measured: Measured) -> list[Row]:
     found.append(REGISTER.row("H12.unreserved", PLAIN, "starved streams", "%", plain))
     found.append(REGISTER.row("H12.unreserved-80211e", EDCA, "starved streams", "%", edca))
     return found
+
+
+def figures(table: Table) -> list[tuple[str, Figure]]:
+    """What traffic that reserves nothing does to admitted streams."""
+    from hopcast.figures import Group, bars
+
+    names = {ALONE: "nothing else", PLAIN: "TCP and UDP", EDCA: "TCP and UDP, 802.11e"}
+    groups = [
+        Group.of(label, [table[name, metric] for name in names])
+        for label, metric in (
+            ("admitted streams that starve", "starved of those"),
+            ("time that they stand still", "stood still"),
+        )
+    ]
+    title = "i: admitted streams next to traffic that reserves nothing"
+    return [(title, bars(list(names.values()), groups, y="streams or time, %"))]

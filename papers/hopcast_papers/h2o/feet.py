@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
+from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import FOOT, NOISE_FIGURE_DB, RATED
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hopcast.types import Cloud
 
 DISTANCE = 192 * FOOT
@@ -112,3 +114,13 @@ def rows(measured: Measured) -> list[Row]:
     ratio = shares["statistical"] / shares["mean"] if shares["mean"] else 1.0
     found.append(REGISTER.row("H12.places", "c", "starved, statistical / mean", "", Sample((ratio,))))
     return found
+
+
+def figures(table: Table) -> list[tuple[str, Figure]]:
+    """What each rule admits at places 192 ft apart, and how much of that starves."""
+    from hopcast.figures import Group, bars
+
+    metrics = ("admitted", "places with an admitted clip", "starved of the admitted")
+    groups = [Group.of(metric, [table[case(rule), metric] for rule in KEYS]) for metric in metrics]
+    title = "c: clips at places 192 ft apart"
+    return [(title, bars(list(KEYS), groups, y="clips or places, %", x="rule of admission"))]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
+from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LOSSES = (0.0, 0.1, 0.3, 0.5)
 """Share of the packets that each receiver loses, after the medium access has delivered them."""
@@ -73,3 +77,13 @@ def rows(measured: Measured) -> list[Row]:
     left = {case(loss): measured.sample(case(loss), homes.total("orphaned_bookings")) for loss in LOSSES}
     found += REGISTER.rows("H12.no-leak", "failures", "bookings without a stream", "", left)
     return found
+
+
+def figures(table: Table) -> list[tuple[str, Figure]]:
+    """What becomes of requests while packets are lost."""
+    from hopcast.figures import Line, lines
+
+    drawn = [
+        Line(metric, [(100 * loss, table[case(loss), metric]) for loss in LOSSES]) for metric in ("admitted", "whole")
+    ]
+    return [("Failures: requests while packets are lost", lines(drawn, x="packets lost, %", y="requests, %"))]

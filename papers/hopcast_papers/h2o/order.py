@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
+from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hopcast.types import Cloud
 
 Order = Literal["fifo", "round-robin", "earliest-deadline", "earliest-hiccup"]
@@ -90,3 +92,15 @@ def rows(measured: Measured) -> list[Row]:
     more = measured.sample(ours, lambda one: _hiccups(one) - fifo)
     found.append(REGISTER.row("H12.scheduled", "k", "hiccups, earliest hiccup − FIFO", "", more))
     return found
+
+
+def figures(table: Table) -> list[tuple[str, Figure]]:
+    """Hiccups and start-up with each order of a producer's streams."""
+    from hopcast.figures import Group, panels
+
+    names = {NONE: "no order", **{case(order): order.replace("-", " ") for order in ORDERS}}
+    drawn = [
+        (y, [Group.of(metric, [table[name, metric] for name in names])])
+        for y, metric in (("hiccups", "hiccups"), ("start-up, s", "start-up"))
+    ]
+    return [("k: order of a producer's streams", panels(list(names.values()), drawn))]

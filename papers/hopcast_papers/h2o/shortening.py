@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
+from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hopcast.types import Cloud, Shortening
 
 RATE = 250e3
@@ -172,3 +174,37 @@ def rows(measured: Measured) -> list[Row]:
     }
     found += REGISTER.rows("H12.shorter-hiccup-free", "e", "hiccups per hour, held − without shortening", "1/h", more)
     return found
+
+
+NAMES: Mapping[str, str] = {
+    "held": "longer path held for 60 s",
+    "not held": "not held",
+    "at once": "taken and left at once",
+}
+"""Of the ways, in figures."""
+
+
+def figures(table: Table) -> list[tuple[str, Figure]]:
+    """Hiccups and transmissions of displays whose paths become shorter while people come and go."""
+    from hopcast.figures import Line, lines
+
+    def drawn(metric: str) -> list[Line]:
+        return [
+            Line(
+                name,
+                [(period, table[case(way, period), metric]) for period in FULL if (case(way, period), metric) in table],
+            )
+            for way, name in NAMES.items()
+        ]
+
+    between = "mean time between two people, s"
+    return [
+        (
+            "e: hiccups while people come and go",
+            lines(drawn("hiccups"), x=between, y="hiccups per hour of display", doubling=True),
+        ),
+        (
+            "e: transmissions for each packet shown",
+            lines(drawn("links per packet"), x=between, y="links per packet", doubling=True),
+        ),
+    ]

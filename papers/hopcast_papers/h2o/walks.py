@@ -6,13 +6,15 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
+from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hopcast.types import Cloud, Nodes
 
 DEVICES, SIDE = 12, 60.0
@@ -95,3 +97,19 @@ def rows(measured: Measured) -> list[Row]:
     less = measured.sample(case("shortened", walking), lambda one: homes.hiccups_per_hour(one) / kept if kept else 1.0)
     found.append(REGISTER.row("H12.walking", "h", "hiccups at 1 m/s, shortened / kept", "", less))
     return found
+
+
+def figures(table: Table) -> list[tuple[str, Figure]]:
+    """Hiccups and lost paths against the speed of the devices."""
+    from hopcast.figures import Line, lines
+
+    def drawn(metric: str) -> list[Line]:
+        return [Line(f"paths {way}", [(speed, table[case(way, speed), metric]) for speed in SPEEDS]) for way in WAYS]
+
+    return [
+        (
+            "h: hiccups of displays that people carry",
+            lines(drawn("hiccups"), x="speed, m/s", y="hiccups per hour of display"),
+        ),
+        ("h: lost paths", lines(drawn("lost paths"), x="speed, m/s", y="lost paths for each clip")),
+    ]
