@@ -93,6 +93,8 @@ struct Daemon {
     /// Flows by place of the interface, and when they were seen last.
     flows: BTreeMap<(u32, Seen), Instant>,
     traffic: Traffic,
+    /// The version of the routes that are in the kernel, if all of them are and the protocol tells versions apart.
+    settled: Option<u64>,
     /// When the log may tell again of a neighbour with another key.
     warn_at: Instant,
     /// Neighbours that the log has told of, and when it looks again.
@@ -233,6 +235,7 @@ impl Daemon {
             hardware: Hardware::default(),
             flows: BTreeMap::new(),
             traffic: Traffic::default(),
+            settled: None,
             warn_at: Instant::START,
             told: BTreeSet::new(),
             look_at: Instant::START,
@@ -354,7 +357,7 @@ impl Daemon {
 
     /// Looks which interfaces can be used, opens and closes their sockets, and reads the kernel's tables again.
     fn look_around(&mut self) -> Result<(), Failure> {
-        self.retry_at = None;
+        (self.retry_at, self.settled) = (None, None);
         let netlink = self.installed.kernel.netlink();
         let links = netlink.links().map_err(|error| failure("list the interfaces", &error))?;
         let addresses = netlink.addresses().map_err(|error| failure("list the addresses", &error))?;
@@ -553,12 +556,16 @@ impl Daemon {
     /// Puts the routes of now into the kernel, and does what there is to do.
     fn settle(&mut self) {
         let now = self.clock.now();
-        let wanted = self.router.routes(now).filter_map(|route| {
-            let port = self.ports.get(route.hop.interface as usize)?.as_ref()?;
-            let (destination, hop, hops) = (route.destination, route.hop.address, route.hops);
-            Some(Wanted { destination, hop, interface: port.index, hops })
-        });
-        self.installed.kernel.update(wanted);
+        let version = self.router.routes_version(now);
+        if version.is_none() || version != self.settled {
+            let wanted = self.router.routes(now).filter_map(|route| {
+                let port = self.ports.get(route.hop.interface as usize)?.as_ref()?;
+                let (destination, hop, hops) = (route.destination, route.hop.address, route.hops);
+                Some(Wanted { destination, hop, interface: port.index, hops })
+            });
+            let is_complete = self.installed.kernel.update(wanted);
+            self.settled = version.filter(|_| is_complete);
+        }
         self.tell_neighbours(now);
         while let Some(output) = self.router.poll_output() {
             match output {

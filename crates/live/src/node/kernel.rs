@@ -96,8 +96,15 @@ impl Kernel {
         &self.installed
     }
 
-    /// Makes the kernel's routes what they are to be. What it refuses is told, and tried again the next time.
-    pub(super) fn update(&mut self, wanted: impl Iterator<Item = Wanted>) {
+    /// Makes the kernel's routes what they are to be; whether they are. What it refuses is told, and tried again the next time.
+    pub(super) fn update(&mut self, wanted: impl Iterator<Item = Wanted>) -> bool {
+        let wanted: Vec<Wanted> = wanted.collect();
+        // Most messages change no route. Protocols list routes in the order of addresses, as the map here does.
+        let mut installed = self.installed.values();
+        if wanted.iter().all(|wanted| installed.next() == Some(&self.route(wanted))) && installed.next().is_none() {
+            return true;
+        }
+        let mut is_complete = true;
         let mut old = std::mem::take(&mut self.installed);
         for wanted in wanted {
             let route = self.route(&wanted);
@@ -111,6 +118,7 @@ impl Kernel {
                     tracing::warn!(destination = %wanted.destination, over = %wanted.hop, %error, "the kernel refuses a route");
                 }
                 old.extend(former.map(|former| (wanted.destination, former)));
+                is_complete = false;
                 continue;
             }
             tracing::info!(destination = %wanted.destination, over = %wanted.hop, hops = wanted.hops, "route set");
@@ -125,6 +133,7 @@ impl Kernel {
             tracing::info!(%destination, "route removed");
             self.remove(&route);
         }
+        is_complete
     }
 
     /// Something has changed in the kernel that may have taken routes or rules away: reads again which routes there are, and puts

@@ -175,6 +175,11 @@ impl Router {
         self.protocol.routes(now).into_iter().filter(|route| self.is_within(route.destination))
     }
 
+    /// A number that changes whenever the routes do, if the protocol has one.
+    pub(super) fn routes_version(&self, now: Instant) -> Option<u64> {
+        self.protocol.routes_version(now)
+    }
+
     /// Neighbours of which messages have come lately, and when the last did.
     pub(super) fn neighbours(&self, now: Instant) -> impl Iterator<Item = (NextHop, Instant)> + '_ {
         let lately = move |at: &Instant| now.saturating_since(*at) < NEIGHBOUR_LISTED;

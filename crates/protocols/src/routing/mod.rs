@@ -109,6 +109,11 @@ pub trait Routing: Any + fmt::Debug + Send {
         Vec::new()
     }
 
+    /// A number that changes whenever [`Self::routes`] does, so that callers can leave out comparing. `None`: there is none.
+    fn routes_version(&self, _now: Instant) -> Option<u64> {
+        None
+    }
+
     /// Length in bytes of the header that a packet of this node for `destination` would now get before its data: a packet
     /// that is cut into fragments leaves room for it in each. 0 without a route, and with encapsulations other than
     /// [`Encapsulation::Ip`].

@@ -30,6 +30,10 @@ pub struct Config {
     /// Whether a link is lost with a frame that the interface gives up (13). Off by default: the section is optional, and a frame
     /// that collided too often costs the link for NEIGHB_HOLD_TIME.
     pub link_layer_notification: bool,
+    /// How long calculated routes stay as they are whatever messages tell, for each tuple that messages have told of. The time of a
+    /// calculation grows with these tuples, so calculations take a bounded share of the processor. Default: 0, calculate whenever a
+    /// route is asked for and something has changed.
+    pub calculation_pause: Duration,
     /// Maximum transmission unit, in bytes: messages of this node are cut and bundled so that packets are no longer, with 28
     /// bytes of IPv4 and UDP.
     pub mtu: u32,
@@ -63,6 +67,7 @@ impl Default for Config {
             mpr_coverage: 1,
             hysteresis: None,
             link_layer_notification: false,
+            calculation_pause: Duration::ZERO,
             mtu: 1500,
         }
     }

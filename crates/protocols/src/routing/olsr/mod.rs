@@ -26,7 +26,7 @@ mod table;
 mod tests;
 mod timers;
 
-use core::cell::{Ref, RefCell};
+use core::cell::{Cell, Ref, RefCell};
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
@@ -45,7 +45,7 @@ use super::Message;
 use super::{Encapsulation, Forward, LinkEvent, NextHop, Node, Output, Packet, Route, Routing, Verdict};
 use crate::contract::assert_drained;
 use crate::random::Stream;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// OLSR at one node.
 #[derive(Debug)]
@@ -59,6 +59,10 @@ pub struct Olsr {
     duplicates: Duplicates,
     /// Calculated when asked for.
     routes: RefCell<Option<Routes>>,
+    /// Something has changed since.
+    is_stale: Cell<bool>,
+    /// Calculations so far.
+    calculations: Cell<u64>,
     outbox: Outbox,
     /// Message sequence number: of the next message.
     sequence: u16,
@@ -95,6 +99,8 @@ impl Olsr {
             interfaces: Interfaces::default(),
             duplicates: Duplicates::new(config.duplicate_hold, node.interfaces),
             routes: RefCell::new(None),
+            is_stale: Cell::new(false),
+            calculations: Cell::new(0),
             outbox: Outbox::new(config.payload(), sequences),
             sequence,
             advertised: Vec::new(),
@@ -111,7 +117,7 @@ impl Olsr {
 
     fn apply(&mut self, changes: Changes, now: Instant) {
         if changes.routes {
-            *self.routes.get_mut() = None;
+            self.is_stale.set(true);
         }
         // A link has failed over which this node relayed: the others hear of it early (9.3).
         if changes.lost_selector {
@@ -122,18 +128,41 @@ impl Olsr {
 
     fn lose(&mut self, hop: NextHop, now: Instant) {
         let changes = self.neighbourhood.lose(hop, now);
+        if changes.routes {
+            // Not told by a message: no route leads there any longer.
+            *self.routes.get_mut() = None;
+        }
         self.apply(changes, now);
     }
 
     /// The routes, calculated again if something has changed.
     fn calculated(&self, now: Instant) -> Ref<'_, Routes> {
-        let holds = |routes: &Option<Routes>| routes.as_ref().is_some_and(|routes| routes.hold(now));
-        if !holds(&self.routes.borrow()) {
+        let is_due = self
+            .routes
+            .borrow()
+            .as_ref()
+            .is_none_or(|routes| (self.is_stale.get() || !routes.hold(now)) && self.pause_ends(routes) <= now);
+        if is_due {
             let (neighbourhood, topology, interfaces) = (&self.neighbourhood, &self.topology, &self.interfaces);
             let calculated = Routes::calculate(self.address, neighbourhood, topology, interfaces, now);
             *self.routes.borrow_mut() = Some(calculated);
+            self.is_stale.set(false);
+            self.calculations.set(self.calculations.get() + 1);
         }
         Ref::map(self.routes.borrow(), |routes| routes.as_ref().expect("they were calculated"))
+    }
+
+    /// When routes may be calculated again.
+    fn pause_ends(&self, routes: &Routes) -> Instant {
+        let (_, two_hops) = self.neighbourhood.len();
+        let tuples = two_hops + self.topology.len() + self.interfaces.len();
+        routes.calculated + self.config.calculation_pause * tuples as u64
+    }
+
+    /// When routes are to be calculated that had to stay as they are.
+    fn calculation_due(&self) -> Option<Instant> {
+        let is_held = self.is_stale.get() && self.config.calculation_pause > Duration::ZERO;
+        self.routes.borrow().as_ref().filter(|_| is_held).map(|routes| self.pause_ends(routes))
     }
 
     fn route(&self, destination: Ipv4Addr, now: Instant) -> Verdict {
@@ -191,5 +220,10 @@ impl Routing for Olsr {
 
     fn routes(&self, now: Instant) -> Vec<Route> {
         self.calculated(now).iter().collect()
+    }
+
+    fn routes_version(&self, now: Instant) -> Option<u64> {
+        drop(self.calculated(now));
+        Some(self.calculations.get())
     }
 }

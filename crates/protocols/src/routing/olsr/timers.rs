@@ -10,6 +10,9 @@ impl Olsr {
     pub(super) fn expire(&mut self, now: Instant) {
         let changes = self.neighbourhood.handle_timeout(now);
         self.apply(changes, now);
+        if self.calculation_due().is_some_and(|due| due <= now) {
+            drop(self.calculated(now));
+        }
         if self.sweep_at <= now {
             self.sweep_at = now + self.config.topology_hold();
             self.topology.sweep(now);
@@ -37,7 +40,8 @@ impl Olsr {
     /// When [`Self::expire`] is due.
     pub(super) fn next_timer(&self) -> Instant {
         let own = self.hello_at.min(self.tc_at).min(self.sweep_at);
-        [self.pass_at, self.neighbourhood.poll_timeout()].into_iter().flatten().fold(own, Instant::min)
+        let others = [self.pass_at, self.neighbourhood.poll_timeout(), self.calculation_due()];
+        others.into_iter().flatten().fold(own, Instant::min)
     }
 }
 

@@ -54,7 +54,7 @@ impl Olsr {
                 _ => false,
             };
             if is_changed {
-                *self.routes.get_mut() = None;
+                self.is_stale.set(true);
             }
         }
         if standing.may_pass && header.time_to_live > 1 && self.neighbourhood.is_selector(sender, now) {

@@ -343,7 +343,6 @@ impl Neighbourhood {
     }
 
     /// Links and 2-hop tuples.
-    #[cfg(test)]
     pub(super) fn len(&self) -> (usize, usize) {
         (self.links.len(), self.two_hops.len())
     }

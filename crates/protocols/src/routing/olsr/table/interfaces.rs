@@ -53,7 +53,7 @@ impl Interfaces {
         self.mains.retain(|_, (_, until)| *until > now);
     }
 
-    #[cfg(test)]
+    /// How many there are.
     pub(in crate::routing::olsr) fn len(&self) -> usize {
         self.mains.len()
     }

@@ -16,6 +16,8 @@ use crate::time::Instant;
 #[derive(Debug)]
 pub(super) struct Routes {
     ways: BTreeMap<Ipv4Addr, Way>,
+    /// When they were calculated.
+    pub(super) calculated: Instant,
     /// A tuple that a route rests on passes then.
     until: Instant,
 }
@@ -86,7 +88,7 @@ impl Routes {
                 });
             }
         }
-        Self { ways, until }
+        Self { ways, calculated: now, until }
     }
 
     /// The first hop towards a destination.

@@ -91,8 +91,9 @@ impl Topology {
         self.tuples = self.nodes.values().map(|node| node.neighbours.len()).sum();
     }
 
-    #[cfg(test)]
+    /// How many tuples there are.
     pub(in crate::routing::olsr) fn len(&self) -> usize {
+        #[cfg(test)]
         assert_eq!(self.tuples, self.nodes.values().map(|node| node.neighbours.len()).sum::<usize>());
         self.tuples
     }

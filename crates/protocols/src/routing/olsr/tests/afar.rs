@@ -111,6 +111,31 @@ fn routes_are_calculated_when_asked_for_and_something_has_changed() {
 }
 
 #[test]
+fn routes_stay_as_they_are_for_the_pause_whatever_messages_tell() {
+    let mut bench = Bench::new(Config { calculation_pause: MS, ..Config::default() });
+    bench.befriend(1, &[5]);
+    bench.befriend(2, &[6]);
+    bench.tc(1, 5, 1, 1, &[8]);
+    // Two tuples at two hops and one beyond.
+    let begin = bench.now;
+    assert_eq!((bench.next_hop(8), bench.node.calculations.get()), (Some(1), 1));
+    for number in 2..100 {
+        bench.tc(1, 5, number, number, &[if number % 2 == 0 { 8 } else { 9 }]);
+        assert_eq!((bench.next_hop(8), bench.next_hop(9)), (Some(1), None));
+    }
+    assert_eq!((bench.node.poll_timeout(), bench.node.calculations.get()), (Some(begin + MS * 3), 1));
+    bench.until(begin + MS * 3 - NANO);
+    assert_eq!((bench.next_hop(8), bench.next_hop(9)), (Some(1), None));
+    let version = bench.node.routes_version(bench.now);
+    bench.until(begin + MS * 3);
+    assert_eq!((bench.next_hop(8), bench.next_hop(9), bench.node.calculations.get()), (None, Some(1), 2));
+    assert_ne!(bench.node.routes_version(bench.now), version, "others see that routes have changed");
+    bench.tc(1, 5, 100, 100, &[8]);
+    bench.node.handle_link_event(&LinkEvent::NeighbourLost(to(1)), bench.now);
+    assert_eq!((bench.next_hop(9), bench.next_hop(6)), (None, Some(2)), "what the link tells counts at once");
+}
+
+#[test]
 fn section_5_further_addresses_lead_to_their_node() {
     let mut bench = bench();
     let mid = |node: usize, others: &[usize]| {

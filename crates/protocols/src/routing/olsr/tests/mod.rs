@@ -217,6 +217,6 @@ impl Bench {
     }
 
     fn has_routes(&self) -> bool {
-        self.node.routes.borrow().is_some()
+        self.node.routes.borrow().is_some() && !self.node.is_stale.get()
     }
 }

@@ -52,7 +52,7 @@ impl Olsr {
             mpr_coverage: self.mpr_coverage,
             hysteresis: self.hysteresis.then(Hysteresis::default),
             link_layer_notification: self.link_layer_notification,
-            mtu: Config::default().mtu,
+            ..Config::default()
         };
         protocol("olsr", move |node| olsr::Olsr::new(config, node))
     }
