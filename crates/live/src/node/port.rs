@@ -19,6 +19,9 @@ use crate::platform::messages::{Messages, Received};
 
 /// What is read of each packet that is seen: the longest IPv4 header, and the ports behind it.
 const SEEN: usize = 64;
+/// Room for messages that were not yet read, in bytes: what 200 neighbours send in some seconds in which the router has no turn. Each message
+/// occupies 768 bytes at least in the kernel.
+const MESSAGE_ROOM: usize = 4 << 20;
 /// Room for packets that were not yet seen, in bytes: about 1800 of Ethernet, each of which occupies 2304 in the kernel.
 const SIGHT_ROOM: usize = 4 << 20;
 /// Packets are looked at so often at the most: what a route's lifetime of seconds does not notice.
@@ -63,6 +66,7 @@ impl Port {
     pub(super) fn open(name: &str, index: u32, port: u16) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let messages = Messages::open(name, port)?;
+        messages.make_room(MESSAGE_ROOM)?;
         let packets = RawSocket::open(Some(name))?;
         let sights = socket(AddressFamily::Packet, SockType::Datagram, flags, SockProtocol::EthAll)?;
         // In a user namespace the system's limit holds (net.core.rmem_max). With less room, flows count as going on sooner.

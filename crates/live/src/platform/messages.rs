@@ -52,6 +52,19 @@ impl Messages {
         Ok(Self(messages))
     }
 
+    /// From now on datagrams that wait to be read may take this number of bytes in the kernel, or what its own limit
+    /// (`net.core.rmem_max`) leaves a process without privileges.
+    ///
+    /// # Errors
+    ///
+    /// The platform's.
+    pub(crate) fn make_room(&self, octets: usize) -> io::Result<()> {
+        if setsockopt(&self.0, sockopt::RcvBufForce, &octets).is_err() {
+            setsockopt(&self.0, sockopt::RcvBuf, &octets)?;
+        }
+        Ok(())
+    }
+
     /// From now on the kernel tells when it got each datagram.
     ///
     /// # Errors
@@ -114,5 +127,35 @@ impl AsFd for Messages {
     /// Readable when a datagram has come.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    #[test]
+    fn a_burst_waits_in_the_room_that_was_made() {
+        const BURST: u32 = 2_000;
+        let messages = Messages::open("lo", 0).expect("each user may");
+        messages.make_room(4 << 20).expect("each user may");
+        // Without privileges the kernel gives less: the number that it tells is twice the room, for what a datagram occupies.
+        let room = nix::sys::socket::getsockopt(&messages, sockopt::RcvBuf).expect("it tells");
+        let own = nix::sys::socket::getsockname::<SockaddrIn>(messages.as_fd().as_raw_fd()).expect("it is bound");
+        let sender = UdpSocket::bind("127.0.0.1:0").expect("there are ports");
+        for number in 0..BURST {
+            sender.send_to(&number.to_be_bytes(), (Ipv4Addr::LOCALHOST, own.port())).expect("it goes");
+        }
+        let mut octets = Vec::new();
+        let mut arrived = 0;
+        while let Some(received) = messages.receive(&mut octets).expect("it can be read") {
+            assert_eq!(octets[..received.len], u32::to_be_bytes(arrived));
+            arrived += 1;
+        }
+        if room >= 8 << 20 {
+            assert_eq!(arrived, BURST);
+        }
     }
 }
