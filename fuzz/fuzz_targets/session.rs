@@ -1,4 +1,4 @@
-//! Both ends of a session of a stream and an attacker that has all their datagrams: what the other end has not sealed is not taken, and nothing twice, altered or from elsewhere.
+//! Both ends of a session of a stream and an attacker that has all their datagrams: what the other end has not sealed is not taken, and nothing twice, altered, or in one session from two addresses.
 
 #![no_main]
 
