@@ -330,7 +330,7 @@ def _notes(table: Table) -> list[str]:
         f"{table[placement.SHORT_ON_STRING.name, 'storage saved'].measured:.0f} % of 2 min.",
         "e and h: the display's watch over its first path was added after a run of e with another seed; the seeds of both ran before and after that. "
         "c ran first with the power in watts instead of dBm, and again with the unit mended.",
-        "d: the quick form had one load and two seeds at first. Three more loads, two more seeds, the oracle, and 802.11e were added after those runs.",
+        "d: the quick form had one load and two seeds at first. Three more loads, two more seeds, the oracle, and 802.11e were added after those runs. The sentences on admitting all are judged by the two seeds.",
         "Scenes a to i, k and failures. Not built: real hosts (j), vehicles that carry clips, the link-level form for long runs, and the baselines TCP "
         "per hop and adaptive bit rate. A case has less than 100 hours of display, so "
         "that rates of hiccups below 0.03 per hour can't be told from zero.",
