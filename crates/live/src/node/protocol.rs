@@ -177,11 +177,9 @@ mod tests {
         let validity = TimeCode::from_nanos(15_000_000_000);
         let body_len = u16::try_from(body.len()).expect("it is short");
         let header = MessageRepr { kind, validity, originator, time_to_live: 255, hop_count: 0, sequence, body_len };
-        let start = wire::olsr::HEADER_LEN;
-        let mut octets = vec![0; start + header.buffer_len()];
-        header.emit(&mut octets[start..]);
-        octets.extend_from_slice(body);
-        let payload_len = u16::try_from(octets.len() - start).expect("it is short");
+        let mut octets = vec![0; wire::olsr::HEADER_LEN];
+        header.push(&mut octets, body);
+        let payload_len = u16::try_from(header.buffer_len() + body.len()).expect("it is short");
         let repr = wire::olsr::Repr { sequence, payload_len };
         repr.emit(&mut wire::olsr::Packet::new_unchecked(&mut octets));
         octets
@@ -193,18 +191,7 @@ mod tests {
         let mut machine = Protocol::Olsr.start(own, 1, 7, 1500, false);
         let from = NextHop { interface: 0, address: Ipv4Addr::new(10, 0, 0, 2) };
         let hear = |machine: &mut Box<dyn Routing>, octets: &[u8], now| {
-            let packet = Packet {
-                source: from.address,
-                destination: Ipv4Addr::BROADCAST,
-                ttl: 1,
-                from: Some(from),
-                octets,
-                has_data: false,
-                protocol: 0,
-                identification: 0,
-                fragment_offset: 0,
-            };
-            machine.handle_message(&packet, now);
+            machine.handle_message(&Packet::message(from, Ipv4Addr::BROADCAST, 1, octets), now);
             while machine.poll_output().is_some() {}
         };
         // 182 nodes that are not there, with 330 links each.

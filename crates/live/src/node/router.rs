@@ -220,18 +220,7 @@ impl Router {
         }
         self.counters.messages_received += 1;
         self.hear(from, now);
-        let packet = routing::Packet {
-            source: from.address,
-            destination,
-            ttl,
-            from: Some(from),
-            octets,
-            has_data: false,
-            protocol: 0,
-            identification: 0,
-            fragment_offset: 0,
-        };
-        self.protocol.handle_message(&packet, now);
+        self.protocol.handle_message(&routing::Packet::message(from, destination, ttl, octets), now);
         self.settle(now);
     }
 

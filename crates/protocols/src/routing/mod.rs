@@ -109,7 +109,8 @@ pub trait Routing: Any + fmt::Debug + Send {
         Vec::new()
     }
 
-    /// A number that changes whenever [`Self::routes`] does, so that callers can leave out comparing. `None`: there is none.
+    /// A number that changes whenever [`Self::routes`] does, so that callers can leave out comparing. `None` if the protocol
+    /// does not count them.
     fn routes_version(&self, _now: Instant) -> Option<u64> {
         None
     }
@@ -215,6 +216,23 @@ pub struct Packet<'a> {
     pub identification: u16,
     /// Fragment offset in the IP header, in bytes.
     pub fragment_offset: u16,
+}
+
+impl<'a> Packet<'a> {
+    /// A message that a neighbour has sent.
+    pub fn message(from: NextHop, destination: Ipv4Addr, ttl: u8, octets: &'a [u8]) -> Self {
+        Self {
+            source: from.address,
+            destination,
+            ttl,
+            from: Some(from),
+            octets,
+            has_data: false,
+            protocol: 0,
+            identification: 0,
+            fragment_offset: 0,
+        }
+    }
 }
 
 /// What to do with a packet.

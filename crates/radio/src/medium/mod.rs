@@ -413,7 +413,8 @@ impl<P> Medium<P> {
 
     /// Follows a trailing edge to all receivers that it reaches before `bound`. It calls `on_end` for each with the
     /// transmission, the link with the power that the frame had there, the time, the outcome, and how that station's
-    /// physical carrier sense turns. `on_end` returns the instant up to which the walk may continue, or `None` to halt it. Of a frame with MPDUs it also learns which of them were received; see [`Self::set_mpdus_overheard`].
+    /// physical carrier sense turns. `on_end` returns the instant up to which the walk may continue, or `None` to halt it.
+    /// Of a frame with MPDUs it also learns which of them were received; see [`Self::set_mpdus_overheard`].
     #[inline]
     pub fn follow_trailing(
         &mut self,

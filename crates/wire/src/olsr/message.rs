@@ -105,6 +105,14 @@ impl MessageRepr {
         octets[field::HOP_COUNT] = self.hop_count;
         put(octets, field::SEQUENCE, self.sequence.to_be_bytes());
     }
+
+    /// Appends the message with this body to `octets`. Panics if `body_len` is above 65523.
+    pub fn push(&self, octets: &mut Vec<u8>, body: &[u8]) {
+        let start = octets.len();
+        octets.resize(start + self.buffer_len(), 0);
+        self.emit(&mut octets[start..]);
+        octets.extend(body);
+    }
 }
 
 /// The messages of a packet one by one. Ends with the packet, or with the first error.

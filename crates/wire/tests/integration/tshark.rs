@@ -660,10 +660,7 @@ fn tshark_reads_olsr_messages_as_they_were_meant() {
             sequence: 1000 + u16::from(u8::from(kind)),
             body_len: body.len().try_into().expect("these messages are short"),
         };
-        let start = octets.len();
-        octets.resize(start + header.buffer_len(), 0);
-        header.emit(&mut octets[start..]);
-        octets.extend(body);
+        header.push(&mut octets, body);
     }
     let payload_len = (octets.len() - olsr::HEADER_LEN).try_into().expect("this packet is short");
     olsr::Repr { sequence: 77, payload_len }.emit(&mut olsr::Packet::new_unchecked(&mut octets));

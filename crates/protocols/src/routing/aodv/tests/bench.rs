@@ -97,19 +97,9 @@ impl Bench {
     }
 
     pub(super) fn hear_octets(&mut self, from: u8, ttl: Option<u8>, octets: &[u8]) -> &mut Self {
-        let packet = Packet {
-            source: address(from),
-            destination: if ttl.is_some() { Ipv4Addr::BROADCAST } else { address(OWN) },
-            ttl: ttl.unwrap_or(1),
-            from: Some(hop(from)),
-            octets,
-            has_data: false,
-            protocol: 0,
-            identification: 0,
-            fragment_offset: 0,
-        };
+        let destination = if ttl.is_some() { Ipv4Addr::BROADCAST } else { address(OWN) };
         self.drain();
-        self.aodv.handle_message(&packet, self.now);
+        self.aodv.handle_message(&Packet::message(hop(from), destination, ttl.unwrap_or(1), octets), self.now);
         self
     }
 

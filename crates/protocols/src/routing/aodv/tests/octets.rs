@@ -72,9 +72,7 @@ proptest! {
             let source = if from < 200 { address(from % 12) } else { Ipv4Addr::BROADCAST };
             let from = NextHop { interface: u32::from(from & 1), address: source };
             let destination = if to < 128 { address(OWN) } else { Ipv4Addr::BROADCAST };
-            let packet = Packet {
-                source, destination, ttl, from: Some(from), octets: &octets, has_data: false, protocol: 0, identification: 0, fragment_offset: 0,
-            };
+            let packet = Packet::message(from, destination, ttl, &octets);
             aodv.handle_message(&packet, now);
             aodv.handle_packet(&data(7, to, None), now);
             aodv.handle_packet(&data(OWN, 5 + to % 8, None), now);
@@ -142,7 +140,7 @@ fn a_flood_of_inventions_fills_no_more_than_its_place() {
     let mut most = 0;
     for number in 0..200_000_u32 {
         let source = Ipv4Addr::from_bits(0x0b00_0000 + number);
-        let from = Some(NextHop { interface: 0, address: source });
+        let from = NextHop { interface: 0, address: source };
         let invented = match number % 4 {
             0 => Repr::Request(request((7, 4), (9, None), 1, number)).to_octets(),
             1 => Repr::Request(request((7, 4), (OWN, None), 1, number)).to_octets(),
@@ -158,18 +156,7 @@ fn a_flood_of_inventions_fills_no_more_than_its_place() {
             octets[4..8].copy_from_slice(&(0x0c00_0000 + number).to_be_bytes());
         }
         let destination = if number % 4 == 2 { address(OWN) } else { Ipv4Addr::BROADCAST };
-        let packet = Packet {
-            source,
-            destination,
-            ttl: 9,
-            from,
-            octets: &octets,
-            has_data: false,
-            protocol: 0,
-            identification: 0,
-            fragment_offset: 0,
-        };
-        aodv.handle_message(&packet, now);
+        aodv.handle_message(&Packet::message(from, destination, 9, &octets), now);
         while aodv.poll_output().is_some() {}
         if number % 64 == 0 {
             most = most.max(aodv.table.iter().count());

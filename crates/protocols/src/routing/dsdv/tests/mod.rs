@@ -52,17 +52,7 @@ fn octets_of(entries: &[Entry]) -> Vec<u8> {
 }
 
 fn message(from: usize, octets: &[u8]) -> Packet<'_> {
-    Packet {
-        source: address(from),
-        destination: Ipv4Addr::BROADCAST,
-        ttl: 1,
-        from: Some(hop_to(from)),
-        octets,
-        has_data: false,
-        protocol: 0,
-        identification: 0,
-        fragment_offset: 0,
-    }
+    Packet::message(hop_to(from), Ipv4Addr::BROADCAST, 1, octets)
 }
 
 fn data(to: usize) -> Packet<'static> {

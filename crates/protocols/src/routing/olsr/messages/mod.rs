@@ -144,7 +144,7 @@ impl Olsr {
         };
         self.sequence = self.sequence.wrapping_add(1);
         let mut octets = Vec::new();
-        outbox::push(&mut octets, header, body);
+        header.push(&mut octets, body);
         octets
     }
 }

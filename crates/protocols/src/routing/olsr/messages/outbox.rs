@@ -29,7 +29,7 @@ impl Outbox {
     pub(in crate::routing::olsr) fn push(&mut self, header: MessageRepr, body: &[u8]) {
         let (octets, ends) = &mut self.waiting;
         if octets.len() + header.buffer_len() + body.len() <= MAX_WAITING {
-            push(octets, header, body);
+            header.push(octets, body);
             ends.push(octets.len());
         }
     }
@@ -71,12 +71,4 @@ impl Outbox {
             }
         }
     }
-}
-
-/// Appends a message to `octets`.
-pub(in crate::routing::olsr) fn push(octets: &mut Vec<u8>, header: MessageRepr, body: &[u8]) {
-    let start = octets.len();
-    octets.resize(start + header.buffer_len(), 0);
-    header.emit(&mut octets[start..]);
-    octets.extend(body);
 }

@@ -68,7 +68,7 @@ fn last_hello(sent: &[Sent]) -> Vec<(LinkCode, usize)> {
 fn packet_octets(sequence: u16, messages: &[(MessageRepr, Vec<u8>)]) -> Vec<u8> {
     let mut octets = vec![0; olsr::HEADER_LEN];
     for (header, body) in messages {
-        super::messages::outbox::push(&mut octets, *header, body);
+        header.push(&mut octets, body);
     }
     let payload_len = (octets.len() - olsr::HEADER_LEN) as u16;
     olsr::Repr { sequence, payload_len }.emit(&mut olsr::Packet::new_unchecked(&mut octets));
@@ -161,18 +161,7 @@ impl Bench {
     }
 
     fn hear_octets(&mut self, from: NextHop, octets: &[u8]) {
-        let packet = Packet {
-            source: from.address,
-            destination: Ipv4Addr::BROADCAST,
-            ttl: 1,
-            from: Some(from),
-            octets,
-            has_data: false,
-            protocol: 0,
-            identification: 0,
-            fragment_offset: 0,
-        };
-        self.node.handle_message(&packet, self.now);
+        self.node.handle_message(&Packet::message(from, Ipv4Addr::BROADCAST, 1, octets), self.now);
     }
 
     /// A packet with one message.
