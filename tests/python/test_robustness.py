@@ -539,9 +539,10 @@ def test_a_lack_of_memory_is_told_without_a_traceback(megabytes: int, name: str,
         timeout=120,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (octets, octets)),
     )
-    # Code in Rust that gets no memory aborts. How much of it is loaded at which limit depends on how the module was compiled.
-    if done.returncode != -signal.SIGABRT or "memory allocation of" not in done.stderr:
-        assert done.returncode in ((0, 1) if megabytes >= 300 else (1,)), done.stderr
+    # A library in Rust that gets no memory aborts. So does the larger module of PROFILE=dev, at lower limits.
+    may_abort = megabytes >= 300 or os.environ.get("PROFILE") == "dev"
+    expected = {1} | ({0} if megabytes >= 300 else set()) | ({-signal.SIGABRT} if may_abort else set())
+    assert done.returncode in expected, done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == 0 or "emory" in done.stderr
 

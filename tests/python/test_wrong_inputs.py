@@ -377,13 +377,14 @@ def test_no_input_is_there_twice() -> None:
     assert named >= {"run", "study", "sweep", "view", "report", "compare", "emulate", "node", "probe", "stream", "cloud", "key", "init", "schema"}  # fmt: skip
 
 
-# Of two routers that start at once in one network namespace the second says that the first is there.
-ALONE = {"node": [pytest.mark.xdist_group("network")]}
+def alone(case: Wrong) -> list[pytest.MarkDecorator]:
+    """Of two routers that start at once in one network namespace, the second says that the first is there."""
+    return [pytest.mark.xdist_group("network")] if case.typed[0] == "node" else []
 
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(case, marks=ALONE.get(case.typed[0], [])) for case in INPUTS],
+    [pytest.param(case, marks=alone(case)) for case in INPUTS],
     ids=lambda case: repr(" ".join(case.typed))[1:60],
 )
 def test_a_wrong_input_is_told_in_a_line_and_leaves_nothing(hopcast: Hopcast, place: Path, case: Wrong) -> None:
