@@ -47,7 +47,7 @@ ROUTER, ROUTER_MAC = IPv4Address("10.0.0.1"), bytes.fromhex("020000000001")
 
 
 def main() -> None:
-    """Measures."""
+    """Measure, and print the rows of one table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("load", choices=["router", "stream"])
     parser.add_argument("cases", nargs="*", metavar="CASE", help="protocols, or floods (default: all)")
@@ -302,21 +302,9 @@ def router(program: list[str], protocols: list[str]) -> Iterator[bool]:
             run("ip", "-n", place, "address", "add", f"{ROUTER}/16", "dev", "mesh")
             run("ip", "-n", place, "link", "set", "mesh", "up")
             run("ip", "link", "set", device, "up")
-            inside = ["ip", "netns", "exec", place]
-            command = [
-                *inside,
-                "taskset",
-                "-c",
-                "0",
-                *program,
-                "node",
-                "-i",
-                "mesh",
-                "-p",
-                protocol.partition(",")[0],
-                "--log",
-                "warn",
-            ]
+            on_one_core = f"ip netns exec {place} taskset -c 0".split()
+            options = f"node -i mesh -p {protocol.partition(',')[0]} --log warn".split()
+            command = [*on_one_core, *program, *options]
             process = stack.enter_context(started(command, stderr=subprocess.DEVNULL))
             time.sleep(2)
             yield load(protocol, port, events, process, place, device)
@@ -350,7 +338,7 @@ def load(
                 least = routes if least is None else min(least, routes)
         due, index, nth = queue[0]
         if due > now:
-            time.sleep(min(due, look_at, end) - now if min(due, look_at, end) > now else 0)
+            time.sleep(max(min(due, look_at, end) - now, 0.0))
             continue
         for neighbour, payload in events[index].say(nth):
             hardware = b"\x02\x00\x00\x01" + struct.pack(">H", neighbour)
