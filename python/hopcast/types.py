@@ -14,6 +14,14 @@ Quantity = str | int | float
 """A number with its unit, or a bare one in SI units."""
 
 
+class Adaptation(TypedDict, total=False):
+    """How displays choose the rate of clips that have `lower_rates`, segment by segment."""
+
+    buffer: Quantity
+    rule: Literal["bba", "bola", "robust-mpc"]
+    segment: Quantity
+
+
 class Caches(TypedDict, total=False):
     """Room on devices for clips or blocks that they have displayed."""
 
@@ -29,6 +37,7 @@ class Clip(TypedDict, total=False):
     block: Quantity
     count: int
     length: Quantity
+    lower_rates: Sequence[Quantity]
     name: str
     popularity: float
     rate: Quantity
@@ -60,6 +69,7 @@ class Shortening(TypedDict, total=False):
 class Cloud(TypedDict, total=False):
     """Devices that store clips and stream them to each other."""
 
+    adaptation: Adaptation
     admission: Literal["all", "hops", "mean", "airtime", "statistical"]
     caches: Sequence[Caches]
     catch_up: float

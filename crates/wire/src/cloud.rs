@@ -106,6 +106,19 @@ pub struct Wish {
     pub length: u32,
 }
 
+/// Media of one rate within a clip whose rate changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Number of its first packet.
+    pub first: u32,
+    /// Where it begins in the clip, in milliseconds.
+    pub start: u32,
+    /// Its rate in b/s.
+    pub rate: u32,
+    /// Its length in milliseconds.
+    pub length: u32,
+}
+
 /// One node on a path to be reserved, and its link to the node before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedHop {
@@ -281,6 +294,8 @@ pub enum Message {
         limit: u32,
         /// Of the packets from `next` on, a bit for each that has come, the most significant bit first.
         came: Vec<u8>,
+        /// The segment that comes or came last, if the display chooses rates; the message has a type for this.
+        segment: Option<Segment>,
     },
     /// Measures a link. Padding follows.
     Padding,
@@ -357,11 +372,14 @@ impl Message {
                 put_stream(&mut out, *stream);
                 out.extend(sequence.to_be_bytes());
             }
-            Self::Feedback { stream, next, limit, came } => {
+            Self::Feedback { stream, next, limit, came, segment } => {
                 put_stream(&mut out, *stream);
                 out.extend(next.to_be_bytes());
                 out.extend(limit.to_be_bytes());
                 put_list(&mut out, came, |out, &bits| out.push(bits));
+                if let Some(Segment { first, start, rate, length }) = segment {
+                    [first, start, rate, length].into_iter().for_each(|number| out.extend(number.to_be_bytes()));
+                }
             }
             Self::Padding => {}
             Self::Offers { offers } => put_list(&mut out, offers, put_offer),
@@ -427,24 +445,39 @@ impl Message {
             7 => Self::Refresh { stream: input.stream()? },
             8 => Self::Release { stream: input.stream()? },
             9 => Self::Media { stream: input.stream()?, sequence: input.number("sequence number")? },
-            10 => Self::Feedback {
+            10 | 15 => Self::Feedback {
                 stream: input.stream()?,
                 next: input.number("next")?,
                 limit: input.number("limit")?,
                 came: input.list("received packets", |input| input.octet("received packets"))?,
+                segment: (kind == 15).then(|| input.segment()).transpose()?,
             },
             11 => Self::Padding,
             12 => Self::Offers { offers: input.list("offers", Input::offer)? },
             13 => Self::Pair { number: input.number("number of the pair")?, is_second: input.octet("place")? != 0 },
             14 => Self::Spacing { number: input.number("number of the pair")?, time: input.number("time")? },
-            _ => return Err(LAYER.error("type", 3, kind, "1 to 14")),
+            _ => return Err(LAYER.error("type", 3, kind, "1 to 15")),
         })
     }
 
     /// Names of the types, by [`Self::kind`]; no type has number 0.
-    pub const NAMES: [&'static str; 15] = [
-        "", "hello", "probe", "answer", "reserve", "confirm", "reject", "refresh", "release", "media", "feedback",
-        "padding", "offers", "pair", "spacing",
+    pub const NAMES: [&'static str; 16] = [
+        "",
+        "hello",
+        "probe",
+        "answer",
+        "reserve",
+        "confirm",
+        "reject",
+        "refresh",
+        "release",
+        "media",
+        "feedback",
+        "padding",
+        "offers",
+        "pair",
+        "spacing",
+        "adaptive feedback",
     ];
 
     /// The stream that it is about, if it is about one.
@@ -475,7 +508,8 @@ impl Message {
             Self::Refresh { .. } => 7,
             Self::Release { .. } => 8,
             Self::Media { .. } => 9,
-            Self::Feedback { .. } => 10,
+            Self::Feedback { segment: None, .. } => 10,
+            Self::Feedback { segment: Some(_), .. } => 15,
             Self::Padding => 11,
             Self::Offers { .. } => 12,
             Self::Pair { .. } => 13,
@@ -572,6 +606,15 @@ impl Input<'_> {
         })
     }
 
+    fn segment(&mut self) -> Result<Segment, ParseError> {
+        Ok(Segment {
+            first: self.number("first packet")?,
+            start: self.number("start")?,
+            rate: self.number("rate")?,
+            length: self.number("length")?,
+        })
+    }
+
     fn planned(&mut self) -> Result<PlannedHop, ParseError> {
         Ok(PlannedHop { node: self.node()?, airtime: self.share("airtime")? })
     }
@@ -628,6 +671,12 @@ mod tests {
             reason: Refusal::Risk,
             fits: 2_500,
         };
+        let feedback = |segment| Message::Feedback { stream: STREAM, next: 5, limit: 9, came: vec![0x40], segment };
+        let body = [10, 0, 0, 3, 1, 2, 3, 4, 0, 0, 0, 5, 0, 0, 0, 9, 1, 0x40];
+        assert_eq!(feedback(None).emit(), [&[b'H', b'C', 1, 10], &body[..]].concat());
+        let segment = Segment { first: 3, start: 2_000, rate: 500_000, length: 1_000 };
+        let choice = [0, 0, 0, 3, 0, 0, 0x07, 0xd0, 0, 0x07, 0xa1, 0x20, 0, 0, 0x03, 0xe8];
+        assert_eq!(feedback(Some(segment)).emit(), [&[b'H', b'C', 1, 15], &body[..], &choice].concat());
         assert_eq!(reject.emit(), [b'H', b'C', 1, 6, 10, 0, 0, 3, 1, 2, 3, 4, 2, 10, 0, 0, 9, 2, 0, 0, 0x09, 0xc4]);
     }
 
@@ -645,7 +694,7 @@ mod tests {
         let error = |octets: &[u8]| Message::parse(octets).unwrap_err().to_string();
         assert_eq!(error(b"HP\x01\x01"), "cloud: magic at octet 0 is 18512, should be 18499");
         assert_eq!(error(b"HC\x02\x01"), "cloud: version at octet 2 is 2, should be 1");
-        assert_eq!(error(b"HC\x01\x0f"), "cloud: type at octet 3 is 15, should be 1 to 14");
+        assert_eq!(error(b"HC\x01\x10"), "cloud: type at octet 3 is 16, should be 1 to 15");
         assert_eq!(error(b"HC\x01\x07\x0a\0\0"), "cloud: address at octet 4 is 7, should be within the message");
         let mut reject =
             Message::Reject { stream: STREAM, attempt: 0, node: STREAM.display, reason: Refusal::Hops, fits: 0 }.emit();
@@ -689,6 +738,10 @@ mod tests {
 
     fn wish() -> impl Strategy<Value = Wish> {
         any::<(u32, u32, u32)>().prop_map(|(clip, rate, length)| Wish { clip, rate, length })
+    }
+
+    fn segment() -> impl Strategy<Value = Segment> {
+        any::<[u32; 4]>().prop_map(|[first, start, rate, length]| Segment { first, start, rate, length })
     }
 
     fn links() -> impl Strategy<Value = Vec<ReservedLink>> {
@@ -757,8 +810,10 @@ mod tests {
             stream().prop_map(|stream| Message::Refresh { stream }),
             stream().prop_map(|stream| Message::Release { stream }),
             (stream(), any::<u32>()).prop_map(|(stream, sequence)| Message::Media { stream, sequence }),
-            (stream(), any::<(u32, u32)>(), prop::collection::vec(any::<u8>(), 0..130))
-                .prop_map(|(stream, (next, limit), came)| Message::Feedback { stream, next, limit, came }),
+            (stream(), any::<(u32, u32)>(), prop::collection::vec(any::<u8>(), 0..130), prop::option::of(segment()))
+                .prop_map(|(stream, (next, limit), came, segment)| {
+                    Message::Feedback { stream, next, limit, came, segment }
+                }),
             Just(Message::Padding),
             prop::collection::vec(offer(), 0..5).prop_map(|offers| Message::Offers { offers }),
             any::<(u32, bool)>().prop_map(|(number, is_second)| Message::Pair { number, is_second }),

@@ -406,6 +406,8 @@ fn config(options: &Serve) -> device::Config {
             flaps: 2,
         }),
         schedule: options.schedule.map(Into::into),
+        // Files have one rate.
+        adaptation: None,
         // Media go to the player's file, or nowhere.
         cache: None,
     }

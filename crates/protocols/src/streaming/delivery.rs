@@ -3,11 +3,14 @@
 //! The display says what has come, and up to where its buffer has room; the sender sends in order up to there, no faster than its pace,
 //! and repeats what a feedback shows as lost. So a stream takes its rate in the mean, and catches up at the pace. On a path that
 //! carries less than that, feedbacks clock the sender: no more is on its way than twice what the last ones brought.
+//!
+//! A display that adapts the rate asks for one segment after the other ([`super::adaptation`]): its feedbacks also tell the last one that it has chosen.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use hopcast_wire::cloud::MEDIA_HEADER_LEN;
+use hopcast_wire::cloud::{MEDIA_HEADER_LEN, Segment};
 
+use super::adaptation::{Adapted, Adapter};
 use crate::application::{Player, PlayerConfig, PlayerReport};
 use crate::time::{Duration, Instant};
 
@@ -26,14 +29,18 @@ const REPEAT_AFTER: Duration = Duration::from_millis(200);
 /// Time after which a packet is repeated of which nothing is known.
 const GIVE_UP_AFTER: Duration = Duration::from_millis(500);
 
-/// The packets of a clip.
+/// The packets of a clip, or of one segment of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// How many there are.
+    /// Number of the first one.
+    pub first: u32,
+    /// Media before it.
+    pub start: Duration,
+    /// Number after that of the last one.
     pub packets: u32,
     /// Media in each; in the last one perhaps less.
     pub time: Duration,
-    /// Length of the clip.
+    /// Where the media end in the clip.
     pub length: Duration,
 }
 
@@ -43,17 +50,27 @@ impl Layout {
         let bits = u64::from(PACKET) * 8;
         let time = Duration::from_nanos(bits * 1_000_000_000 / u64::from(rate.max(1)));
         let packets = length.as_nanos().div_ceil(time.as_nanos().max(1)).min(u64::from(u32::MAX));
-        Self { packets: packets as u32, time, length }
+        Self { first: 0, start: Duration::ZERO, packets: packets as u32, time, length }
+    }
+
+    /// A segment.
+    fn of(segment: &Segment) -> Self {
+        let alone = Self::new(segment.rate, Duration::from_millis(segment.length.into()));
+        let start = Duration::from_millis(segment.start.into());
+        let packets = segment.first.saturating_add(alone.packets);
+        Self { first: segment.first, start, packets, length: start + alone.length, ..alone }
     }
 
     /// Media before packet `number`.
     fn position(&self, number: u32) -> Duration {
-        if number >= self.packets { self.length } else { self.time * u64::from(number) }
+        let before = u64::from(number.saturating_sub(self.first));
+        if number >= self.packets { self.length } else { self.start + self.time * before }
     }
 
-    /// Packets that begin before `position`.
+    /// Packets that begin before `position`, and all before the first one.
     fn packets_before(&self, position: Duration) -> u32 {
-        (position.as_nanos().div_ceil(self.time.as_nanos().max(1))).min(u64::from(self.packets)) as u32
+        let before = position.saturating_sub(self.start).as_nanos().div_ceil(self.time.as_nanos().max(1));
+        (u64::from(self.first) + before).min(u64::from(self.packets)) as u32
     }
 }
 
@@ -146,6 +163,14 @@ impl Sender {
         }
     }
 
+    /// The display has chosen this segment, and has all before it.
+    pub fn handle_segment(&mut self, segment: &Segment) {
+        // An older feedback may come late.
+        if segment.first >= self.layout.first {
+            self.layout = Layout::of(segment);
+        }
+    }
+
     /// The packet that would be sent now.
     pub fn head(&self, now: Instant) -> Option<Head> {
         if now < self.free_at || !self.may_send() {
@@ -222,12 +247,19 @@ pub struct Feedback {
     pub limit: u32,
     /// A bit for each packet from `next` on.
     pub came: Vec<u8>,
+    /// The segment that was chosen last, if the display adapts the rate.
+    pub segment: Option<Segment>,
 }
 
 /// The display.
 #[derive(Clone, Debug)]
 pub struct Receiver {
+    /// Of the clip, or of the segment that was chosen last.
     layout: Layout,
+    /// Length of the clip.
+    length: Duration,
+    /// Chooses segments, and the last one.
+    adapter: Option<(Adapter, Option<Segment>)>,
     player: Player,
     /// Media that the buffer holds.
     buffer: Duration,
@@ -245,7 +277,43 @@ impl Receiver {
         let config = PlayerConfig { start_up: prefetch.min(layout.length), resume: prefetch.min(layout.length) };
         let player = Player::new(config, asked);
         let buffer = room(prefetch);
-        Self { layout, player, buffer, next: 0, early: BTreeMap::new(), feedback_at: now, duplicates: 0 }
+        let (length, adapter) = (layout.length, None);
+        Self {
+            layout,
+            length,
+            adapter,
+            player,
+            buffer,
+            next: 0,
+            early: BTreeMap::new(),
+            feedback_at: now,
+            duplicates: 0,
+        }
+    }
+
+    /// The same of a clip that lasts `length`, and whose rate the display adapts. It begins with `prefetch`, or with what the adapter's buffer holds.
+    pub fn adaptive(adapter: Adapter, length: Duration, prefetch: Duration, asked: Instant, now: Instant) -> Self {
+        let nothing = Layout { length: Duration::ZERO, ..Layout::new(0, Duration::ZERO) };
+        let buffer = adapter.buffer();
+        let start_up = prefetch.min(adapter.filled()).min(length);
+        let config = PlayerConfig { start_up, resume: start_up };
+        let receiver =
+            Self { length, buffer, player: Player::new(config, asked), ..Self::new(nothing, prefetch, asked, now) };
+        let mut receiver = Self { adapter: Some((adapter, None)), ..receiver };
+        receiver.choose(now);
+        receiver
+    }
+
+    /// Chooses the next segment if the last one has come and there is room.
+    fn choose(&mut self, now: Instant) {
+        let Some((adapter, last)) = &mut self.adapter else { return };
+        if self.next < self.layout.packets {
+            return;
+        }
+        if let Some(segment) = adapter.poll_segment(self.next, self.player.buffered(now), now) {
+            self.layout = Layout::of(&segment);
+            *last = Some(segment);
+        }
     }
 
     /// Packet `number` has come.
@@ -264,6 +332,13 @@ impl Receiver {
             self.next += 1;
         }
         self.player.handle_media(self.layout.position(self.next), now);
+        if let Some((adapter, _)) = &mut self.adapter
+            && self.next == self.layout.packets
+        {
+            adapter.handle_segment(u64::from(self.layout.packets - self.layout.first) * u64::from(PACKET), now);
+            self.choose(now);
+            self.feedback_at = now;
+        }
         if self.is_complete() {
             self.player.handle_end(now);
         }
@@ -275,6 +350,7 @@ impl Receiver {
             return None;
         }
         self.feedback_at = now + FEEDBACK_INTERVAL;
+        self.choose(now);
         let limit = self.layout.packets_before(self.player.report(now).played + self.buffer);
         let mut came = Vec::new();
         for &number in self.early.keys() {
@@ -282,7 +358,8 @@ impl Receiver {
             came.resize(came.len().max(place / 8 + 1), 0);
             came[place / 8] |= 0x80 >> (place % 8);
         }
-        Some(Feedback { next: self.next, limit, came })
+        let segment = self.adapter.as_ref().and_then(|(_, segment)| *segment);
+        Some(Feedback { next: self.next, limit, came, segment })
     }
 
     /// Media in the buffer.
@@ -297,7 +374,7 @@ impl Receiver {
 
     /// Tells a sender to send nothing more: another one takes over.
     pub fn stop(&self) -> Feedback {
-        Feedback { next: self.next, limit: self.next, came: Vec::new() }
+        Feedback { next: self.next, limit: self.next, came: Vec::new(), segment: None }
     }
 
     /// The packets before this number are those that half of the buffer has room for.
@@ -320,7 +397,17 @@ impl Receiver {
 
     /// Whether all of the clip has come.
     pub fn is_complete(&self) -> bool {
-        self.next >= self.layout.packets
+        self.next >= self.layout.packets && self.layout.length >= self.length
+    }
+
+    /// Whether media were asked for that have not come.
+    pub fn is_waiting(&self) -> bool {
+        self.next < self.layout.packets
+    }
+
+    /// What was chosen, if the display adapts the rate.
+    pub fn adapted(&self) -> Option<Adapted> {
+        self.adapter.as_ref().map(|(adapter, _)| adapter.adapted())
     }
 
     /// Whether all of it has been shown.
@@ -337,6 +424,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::streaming::adaptation;
     use proptest::prelude::*;
 
     fn millis(ms: u64) -> Instant {
@@ -347,7 +435,13 @@ mod tests {
 
     /// Packets of 10 ms, 100 of them: a clip of 1.0528 Mb/s that lasts a second.
     fn layout() -> Layout {
-        Layout { packets: 100, time: Duration::from_millis(10), length: Duration::from_secs(1) }
+        Layout {
+            first: 0,
+            start: Duration::ZERO,
+            packets: 100,
+            time: Duration::from_millis(10),
+            length: Duration::from_secs(1),
+        }
     }
 
     #[test]
@@ -435,14 +529,14 @@ mod tests {
     fn a_display_begins_with_a_full_buffer_and_wants_no_more_than_that() {
         let mut receiver = Receiver::new(layout(), Duration::from_millis(300), millis(0), millis(5));
         let first = receiver.poll_feedback(millis(5)).expect("at once");
-        assert_eq!(first, Feedback { next: 0, limit: 50, came: vec![] });
+        assert_eq!(first, Feedback { next: 0, limit: 50, came: vec![], segment: None });
         assert_eq!(receiver.poll_feedback(millis(50)), None);
         (0..30).for_each(|number| receiver.handle_packet(number, millis(60)));
         assert_eq!(receiver.report(millis(60)).start_up_delay, Some(Duration::from_millis(60)));
         receiver.handle_packet(32, millis(70));
         let feedback = receiver.poll_feedback(millis(160)).expect("after 100 ms");
         // 100 ms shown, 300 ms of buffer, and two feedbacks.
-        assert_eq!(feedback, Feedback { next: 30, limit: 60, came: vec![0x20] });
+        assert_eq!(feedback, Feedback { next: 30, limit: 60, came: vec![0x20], segment: None });
         // It stops when what came is shown.
         assert_eq!(receiver.poll_timeout(), Some(millis(260)));
         receiver.poll_feedback(millis(260));
@@ -450,44 +544,134 @@ mod tests {
         assert_eq!(receiver.report(millis(360)).hiccups, 1);
     }
 
+    /// Segments of a second at 526.4 kb/s, packets of 20 ms, or twice that: 50 or 100 packets.
+    fn adaptive(seconds: u32) -> Receiver {
+        let config = adaptation::Config {
+            rule: adaptation::Rule::Bba,
+            segment: Duration::from_secs(1),
+            buffer: Duration::from_secs(6),
+        };
+        let adapter = Adapter::new(config, [526_400, 1_052_800].into(), seconds * 1_000);
+        Receiver::adaptive(adapter, Duration::from_secs(seconds.into()), Duration::from_secs(1), millis(0), millis(0))
+    }
+
+    /// The reservoir is a second, and the cushion two: with three seconds in the buffer comes the higher rate.
+    #[test]
+    fn an_adaptive_display_asks_for_one_segment_after_the_other() {
+        let mut receiver = adaptive(10);
+        let segment = |first, start, rate| Some(Segment { first, start, rate, length: 1_000 });
+        let first = receiver.poll_feedback(millis(0)).expect("at once");
+        assert_eq!((first.next, first.limit, first.segment), (0, 50, segment(0, 0, 526_400)));
+        (0..50).for_each(|number| receiver.handle_packet(number, millis(200)));
+        let report = receiver.report(millis(200));
+        assert_eq!(
+            (report.start_up_delay, receiver.poll_timeout()),
+            (Some(Duration::from_millis(200)), Some(millis(200)))
+        );
+        let second = receiver.poll_feedback(millis(200)).expect("a segment has come");
+        assert_eq!((second.next, second.limit, second.segment), (50, 100, segment(50, 1_000, 526_400)));
+        receiver.handle_packet(100, millis(250));
+        assert!(receiver.early.is_empty(), "it was not asked for");
+        let mut first = 50;
+        for ms in [300, 400, 500] {
+            (first..first + 50).for_each(|number| receiver.handle_packet(number, millis(ms)));
+            first += 50;
+        }
+        // Four seconds less 0.3 are in the buffer.
+        let higher = receiver.poll_feedback(millis(500)).expect("a segment has come");
+        assert_eq!((higher.next, higher.limit, higher.segment), (200, 300, segment(200, 4_000, 1_052_800)));
+        (200..300).for_each(|number| receiver.handle_packet(number, millis(600)));
+        (300..400).for_each(|number| receiver.handle_packet(number, millis(650)));
+        // 5.55 s are in the buffer: the next segment waits until there are 5.
+        let full = receiver.poll_feedback(millis(650)).expect("a segment has come");
+        assert_eq!((full.next, full.limit, full.segment.map(|segment| segment.first)), (400, 400, Some(300)));
+        assert_eq!(receiver.poll_feedback(millis(1_150)).map(|feedback| feedback.limit), Some(400));
+        assert_eq!(receiver.poll_feedback(millis(1_250)).map(|feedback| feedback.limit), Some(500));
+        let adapted = receiver.adapted().expect("it adapts");
+        assert_eq!(
+            (adapted.bits, adapted.media, adapted.switches),
+            (4 * 526_400 + 2 * 1_052_800, Duration::from_secs(6), 1)
+        );
+    }
+
+    #[test]
+    fn a_sender_follows_segments_and_takes_no_older_one() {
+        let mut sender = Sender::new(Layout::new(1_052_800, Duration::from_secs(10)), 1.0, BUFFER, millis(0));
+        let segment = |first, start, rate| Segment { first, start, rate, length: 1_000 };
+        sender.handle_segment(&segment(50, 1_000, 526_400));
+        sender.handle_feedback(50, 100, &[], millis(0));
+        assert_eq!(sender.poll_send(millis(0)), Some(50));
+        // Its pace is that of the highest rate.
+        assert_eq!(sender.poll_timeout(), Some(millis(10)));
+        sender.handle_segment(&segment(0, 0, 526_400));
+        assert_eq!(sender.layout.first, 50);
+        assert_eq!(sender.layout.position(60), Duration::from_millis(1_200));
+    }
+
+    /// Until the display has shown all; loses this share of packets and feedbacks.
+    fn deliver(
+        mut sender: Sender,
+        mut receiver: Receiver,
+        seed: u64,
+        loss: f64,
+    ) -> Result<PlayerReport, TestCaseError> {
+        let mut random = crate::random::Stream::new(seed, crate::random::Purpose::LinkLoss, 0, 0);
+        let mut now = millis(0);
+        loop {
+            prop_assert!(now < millis(60_000), "a minute is enough for a few seconds of media");
+            receiver.handle_timeout(now);
+            if receiver.is_finished() {
+                return Ok(receiver.report(now));
+            }
+            if let Some(Feedback { next, limit, came, segment }) = receiver.poll_feedback(now)
+                && random.unit() >= loss
+            {
+                segment.iter().for_each(|segment| sender.handle_segment(segment));
+                sender.handle_feedback(next, limit, &came, now);
+            }
+            while let Some(number) = sender.poll_send(now) {
+                if random.unit() >= loss {
+                    receiver.handle_packet(number, now);
+                }
+            }
+            let timers = [sender.poll_timeout(), receiver.poll_timeout()];
+            now = timers.into_iter().flatten().min().expect("somebody has something to do").max(now);
+        }
+    }
+
     proptest! {
         /// With half of all packets and feedbacks lost the clip arrives whole.
         #[test]
         fn a_lossy_path_delivers_all(seed in any::<u64>(), loss in 0.0..0.5_f64) {
-            let mut random = crate::random::Stream::new(seed, crate::random::Purpose::LinkLoss, 0, 0);
-            let mut sender = Sender::new(layout(), 1.5, BUFFER, millis(0));
-            let mut receiver = Receiver::new(layout(), Duration::from_millis(200), millis(0), millis(0));
-            let mut now = millis(0);
-            while !receiver.is_finished() {
-                prop_assert!(now < millis(60_000), "a minute is enough for a second of media");
-                receiver.handle_timeout(now);
-                if receiver.is_finished() {
-                    break;
-                }
-                if let Some(Feedback { next, limit, came }) = receiver.poll_feedback(now)
-                    && random.unit() >= loss
-                {
-                    sender.handle_feedback(next, limit, &came, now);
-                }
-                while let Some(number) = sender.poll_send(now) {
-                    if random.unit() >= loss {
-                        receiver.handle_packet(number, now);
-                    }
-                }
-                let timers = [sender.poll_timeout(), receiver.poll_timeout()];
-                now = timers.into_iter().flatten().min().expect("somebody has something to do").max(now);
-            }
-            prop_assert_eq!(receiver.report(now).played, Duration::from_secs(1));
+            let sender = Sender::new(layout(), 1.5, BUFFER, millis(0));
+            let receiver = Receiver::new(layout(), Duration::from_millis(200), millis(0), millis(0));
+            prop_assert_eq!(deliver(sender, receiver, seed, loss)?.played, Duration::from_secs(1));
         }
 
         #[test]
-        fn any_feedback_is_harmless(feedbacks in prop::collection::vec((any::<u32>(), any::<u32>(), prop::collection::vec(any::<u8>(), 0..40)), 0..20)) {
-            let mut sender = Sender::new(layout(), 1.5, BUFFER, millis(0));
-            for (step, (next, limit, came)) in feedbacks.into_iter().enumerate() {
-                let now = millis(step as u64 * 300);
-                sender.handle_feedback(next % 120, limit, &came, now);
-                while let Some(number) = sender.poll_send(now) {
-                    prop_assert!(number < 100);
+        fn a_lossy_path_delivers_all_segments(seed in any::<u64>(), loss in 0.0..0.5_f64) {
+            let sender = Sender::new(Layout::new(1_052_800, Duration::from_secs(5)), 1.5, BUFFER, millis(0));
+            prop_assert_eq!(deliver(sender, adaptive(5), seed, loss)?.played, Duration::from_secs(5));
+        }
+
+        #[test]
+        fn any_feedback_is_harmless(
+            feedbacks in prop::collection::vec((any::<u32>(), any::<u32>(), prop::collection::vec(any::<u8>(), 0..40)), 0..20),
+            segments in prop::collection::vec(any::<[u32; 4]>(), 0..20),
+        ) {
+            for adapts in [false, true] {
+                let mut sender = Sender::new(layout(), 1.5, BUFFER, millis(0));
+                for (step, (next, limit, came)) in feedbacks.iter().enumerate() {
+                    let now = millis(step as u64 * 300);
+                    if let Some(&[first, start, rate, length]) = segments.get(step).filter(|_| adapts) {
+                        sender.handle_segment(&Segment { first, start, rate, length });
+                    }
+                    sender.handle_feedback(next % 120, *limit, came, now);
+                    while let Some(number) = sender.poll_send(now) {
+                        prop_assert!(number < sender.layout.packets);
+                    }
+                    prop_assert!(sender.sent.len() <= WINDOW as usize);
+                    let _ = sender.head(now);
                 }
             }
         }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use hopcast_wire::cloud::{MEDIA_HEADER_LEN, Message, PlannedHop, ProbedHop, Refusal, StreamId, Wish};
 
+use super::adaptation::{self, Adapted, Adapter};
 use super::admission::{Load, Policy, tolerated};
 use super::airtime::{Surroundings, share, units};
 use super::cache::{self, Cache};
@@ -48,6 +49,8 @@ pub struct Config {
     pub shortening: Option<path::Config>,
     /// The order in which streams that begin here send their packets; `None`: each at its pace.
     pub schedule: Option<Discipline>,
+    /// How a display chooses the rate of a clip that is stored in several; `None`: it takes the highest one.
+    pub adaptation: Option<adaptation::Config>,
     /// Room for what was displayed here, besides what is stored from the start; `None`: nothing is kept.
     pub cache: Option<cache::Config>,
 }
@@ -154,6 +157,8 @@ pub struct Viewing {
     pub reroutes: u32,
     /// What became of shorter paths.
     pub paths: path::Counts,
+    /// Rates that the display chose, if it did.
+    pub adapted: Option<Adapted>,
     /// What the viewer saw.
     pub report: PlayerReport,
 }
@@ -254,6 +259,8 @@ struct Request {
     attempt: u8,
     step: Step,
     receiver: Option<Receiver>,
+    /// Rates in which the clip is stored, if the display chooses among them.
+    rates: Option<Arc<[u32]>>,
     /// Its paths, if they may be shortened.
     paths: Option<Paths>,
     /// The request that it fetches a block for.
@@ -354,6 +361,15 @@ impl Device {
         }
     }
 
+    /// The user asks for a clip that is stored in several rates: up to [`adaptation::MAX_RATES`], the lowest first. `wish` has the highest one.
+    pub fn handle_adaptive_request(&mut self, wish: Wish, rates: Arc<[u32]>, now: Instant) {
+        let number = self.viewings.len();
+        self.handle_request(wish, now);
+        if self.config.adaptation.is_some() {
+            self.viewings[number].rates = Some(rates);
+        }
+    }
+
     /// The user asks for a clip that is stored in blocks. A block that no device has ends the display.
     pub fn handle_request_in_blocks(&mut self, wish: Wish, blocks: Blocks, now: Instant) {
         let number = self.add(wish, None, now);
@@ -387,11 +403,21 @@ impl Device {
             refusals: 0,
             reroutes: 0,
             paths: path::Counts::default(),
+            adapted: None,
             report: PlayerReport::default(),
         };
         // A block comes within a short time.
         let paths = self.config.shortening.filter(|_| block_of.is_none()).map(|config| Paths::new(config, now));
-        let request = Request { viewing, attempt: 0, step: Step::Ended, receiver: None, paths, block_of, show: None };
+        let request = Request {
+            viewing,
+            attempt: 0,
+            step: Step::Ended,
+            receiver: None,
+            rates: None,
+            paths,
+            block_of,
+            show: None,
+        };
         self.viewings.push(request);
         self.active.insert(number);
         number
@@ -425,7 +451,7 @@ impl Device {
             Message::Media { stream, sequence } => {
                 self.handle_media(from, stream, sequence, octets, datagram_length, now);
             }
-            Message::Feedback { stream, next, limit, ref came } => {
+            Message::Feedback { stream, next, limit, ref came, segment } => {
                 let Some(booking) = self.reservations.booking(stream) else { return };
                 if booking.previous() != Some(from) {
                     return;
@@ -434,6 +460,9 @@ impl Device {
                     Some(onward) => self.send(Some(onward), &message),
                     None => {
                         if let Some(sender) = self.senders.get_mut(&stream) {
+                            if let Some(segment) = segment.filter(|_| self.config.adaptation.is_some()) {
+                                sender.handle_segment(&segment);
+                            }
                             sender.handle_feedback(next, limit, came, now);
                         }
                     }
@@ -591,7 +620,10 @@ impl Device {
             if receiver.is_complete() {
                 let wish = request.viewing.wish;
                 let is_block = request.block_of;
-                self.keep(&wish);
+                // What came in lower rates is not the clip that others ask for.
+                if request.rates.is_none() {
+                    self.keep(&wish);
+                }
                 match is_block {
                     Some(_) => self.end(stream.request(), Outcome::Completed, now),
                     None => self.release_paths(stream.request(), now),
@@ -788,11 +820,11 @@ impl Device {
                     };
                     request.viewing.hops = booking.hops() as u32;
                     receiver.hurry(now);
-                    let Feedback { next, limit, came } = receiver.stop();
+                    let Feedback { next, limit, came, segment } = receiver.stop();
                     let idle = request.paths.as_ref().and_then(Paths::idle).map(|path| used.on_path(path));
                     if let Some(stream) = idle {
                         let onward = self.reservations.booking(stream).and_then(reservation::Booking::next);
-                        self.send(onward, &Message::Feedback { stream, next, limit, came });
+                        self.send(onward, &Message::Feedback { stream, next, limit, came, segment });
                     }
                 }
                 path::Output::Search => {
@@ -849,9 +881,12 @@ impl Device {
                 self.end(number, Outcome::Completed, now);
             }
             Step::Playing { heard, shown: None } => {
-                let is_silent = *heard + SILENCE <= now;
                 let Some(receiver) = &mut request.receiver else { return };
                 receiver.handle_timeout(now);
+                if !receiver.is_waiting() {
+                    *heard = now;
+                }
+                let is_silent = *heard + SILENCE <= now;
                 if receiver.is_finished() {
                     return self.end(number, Outcome::Completed, now);
                 }
@@ -885,13 +920,13 @@ impl Device {
         let used = self.stream(number);
         let request = &mut self.viewings[number as usize];
         let (Some(receiver), Step::Playing { .. }) = (&mut request.receiver, &request.step) else { return };
-        let Some(Feedback { next, limit, came }) = receiver.poll_feedback(now) else { return };
+        let Some(Feedback { next, limit, came, segment }) = receiver.poll_feedback(now) else { return };
         let spare = request.paths.as_ref().and_then(Paths::spare);
         let spare = spare.map(|path| (used.on_path(path), receiver.limit_at_half(now)));
         for (stream, limit) in [Some((used, limit)), spare].into_iter().flatten() {
             let onward = self.reservations.booking(stream).and_then(reservation::Booking::next);
             if onward.is_some() {
-                self.send(onward, &Message::Feedback { stream, next, limit, came: came.clone() });
+                self.send(onward, &Message::Feedback { stream, next, limit, came: came.clone(), segment });
             }
         }
     }
@@ -1132,9 +1167,13 @@ impl Device {
         let viewing = &mut request.viewing;
         (viewing.hops, viewing.from, viewing.risk) = (hops as u32, from, risk);
         viewing.outcome = Outcome::Playing;
-        let layout = Layout::new(viewing.wish.rate, length(&viewing.wish));
-        let (prefetch, asked) = (viewing.prefetch, viewing.asked);
-        request.receiver.get_or_insert_with(|| Receiver::new(layout, prefetch, asked, now));
+        let Viewing { wish, prefetch, asked, .. } = *viewing;
+        let adapter = self.config.adaptation.zip(request.rates.clone());
+        let adapter = adapter.map(|(config, rates)| Adapter::new(config, rates, wish.length));
+        request.receiver.get_or_insert_with(|| match adapter {
+            Some(adapter) => Receiver::adaptive(adapter, length(&wish), prefetch, asked, now),
+            None => Receiver::new(Layout::new(wish.rate, length(&wish)), prefetch, asked, now),
+        });
         if let Some(paths) = &mut request.paths {
             paths.handle_start(now);
         }
@@ -1241,12 +1280,13 @@ impl Request {
         if let Some(show) = &self.show {
             return Viewing { report: show.player.report(now), ..self.viewing };
         }
+        let adapted = self.receiver.as_ref().and_then(Receiver::adapted);
         let report = match (&self.receiver, &self.step) {
             (Some(receiver), step) if !matches!(step, Step::Ended) => receiver.report(now),
             (None, &Step::Playing { shown: Some(_), .. }) => local_report(&self.viewing, now),
             _ => self.viewing.report,
         };
-        Viewing { report, paths, ..self.viewing }
+        Viewing { report, paths, adapted, ..self.viewing }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

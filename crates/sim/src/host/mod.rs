@@ -35,7 +35,7 @@ pub use link::sdu::{Arp, Ends, Management, Raw, Sdu};
 pub use real::Listener;
 
 pub(crate) use app::SourceOptions;
-pub(crate) use app::cloud::{CloudOptions, Request};
+pub(crate) use app::cloud::{CloudOptions, Form, Request};
 pub(crate) use app::fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
 pub(crate) use ip::router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub(crate) use ip::routes::{Destinations, Hop, Routes};

@@ -77,6 +77,12 @@ pub struct StreamRecord {
     pub longest_stall_s: f64,
     /// Media shown.
     pub played_s: f64,
+    /// Mean rate of the media that came, by playing time, of a display that adapts the rate; `null` of others, and if no segment came.
+    #[schemars(extend("x-divisor" = "playing time of the segments that came"))]
+    pub rate_mean_bps: Option<f64>,
+    /// Changes of the rate from one segment to the next; `null` of displays that don't adapt it.
+    #[schemars(extend("x-unit" = "times"))]
+    pub rate_changes: Option<u32>,
 }
 
 /// What became of a request.
@@ -225,6 +231,8 @@ pub fn stream_table(result: &RunResult) -> RecordBatch {
     table.numbers("stalled_s", streams().map(|stream| Some(stream.stalled_s)));
     table.numbers("longest_stall_s", streams().map(|stream| Some(stream.longest_stall_s)));
     table.numbers("played_s", streams().map(|stream| Some(stream.played_s)));
+    table.numbers("rate_mean_bps", streams().map(|stream| stream.rate_mean_bps));
+    table.optional_counts("rate_changes", streams().map(|stream| stream.rate_changes.map(u64::from)));
     table.finish()
 }
 
@@ -287,6 +295,11 @@ fn stream(cloud: &Cloud, node: NodeId, viewing: &Viewing, name: impl Fn(NodeId) 
         stalled_s: report.stalled.as_secs_f64(),
         longest_stall_s: report.longest.as_secs_f64(),
         played_s: report.played.as_secs_f64(),
+        rate_mean_bps: viewing.adapted.and_then(|adapted| {
+            let media = adapted.media.as_secs_f64();
+            (media > 0.0).then(|| adapted.bits as f64 / media)
+        }),
+        rate_changes: viewing.adapted.map(|adapted| adapted.switches),
     }
 }
 

@@ -78,6 +78,8 @@ pub struct Clip {
     pub name: String,
     /// Rate in b/s.
     pub rate: u32,
+    /// Lower rates in which it is stored as well, the lowest first.
+    pub lower_rates: Vec<u32>,
     /// Playing time.
     pub length: Duration,
     /// In which blocks it is stored; `None`: as a whole.

@@ -9,7 +9,7 @@ use hopcast_protocols::streaming::placement::{self, Map, Policy};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::cloud::Wish;
 
-use crate::host::{CloudOptions, Host, Neighbours, Request};
+use crate::host::{CloudOptions, Form, Host, Neighbours, Request};
 use crate::id::NodeId;
 use crate::network::Network;
 use crate::scenario::model::{Clip, Cloud, Requests};
@@ -80,7 +80,8 @@ pub(crate) fn numbers(clip: &Clip, number: u32) -> core::ops::Range<u32> {
 pub(crate) fn in_blocks(clip: &Clip) -> placement::Clip {
     let blocks = clip.blocks.map_or(1, |blocks| blocks.count);
     let block_time = clip.length / u64::from(blocks);
-    let octets = u128::from(clip.rate) * u128::from(block_time.as_nanos()) / 8_000_000_000;
+    let rate: u128 = clip.lower_rates.iter().chain([&clip.rate]).map(|&rate| u128::from(rate)).sum();
+    let octets = rate * u128::from(block_time.as_nanos()) / 8_000_000_000;
     placement::Clip { blocks, block_size: octets as u64, block_time, popularity: clip.share }
 }
 
@@ -97,8 +98,14 @@ fn arrivals(
     let sums = sums(&cloud.clips[entry.clips.clone()]);
     let wish = |random: &mut Stream| {
         let place = entry.clips.start + draw(&sums, random);
-        let Clip { rate, length, blocks, .. } = cloud.clips[place];
-        (Wish { clip: place as u32, rate, length: (length.as_nanos() / 1_000_000) as u32 }, blocks)
+        let clip = &cloud.clips[place];
+        let form = match clip.blocks {
+            Some(blocks) => Form::Blocks(blocks),
+            None if clip.lower_rates.is_empty() => Form::Whole,
+            None => Form::Rates(clip.lower_rates.iter().copied().chain([clip.rate]).collect()),
+        };
+        let length = (clip.length.as_nanos() / 1_000_000) as u32;
+        Request { wish: Wish { clip: place as u32, rate: clip.rate, length }, form }
     };
     let Some(mean) = entry.every else { return vec![(entry.start, wish(&mut random))] };
     let stop = entry.stop.unwrap_or(end).min(end);
@@ -136,7 +143,16 @@ mod tests {
 
     fn clips(count: usize, popularity: f64) -> Vec<Clip> {
         let name = String::new();
-        let clip = Clip { name, rate: 1, length: Duration::ZERO, blocks: None, at: vec![], popularity, share: 1.0 };
+        let clip = Clip {
+            name,
+            rate: 1,
+            lower_rates: vec![],
+            length: Duration::ZERO,
+            blocks: None,
+            at: vec![],
+            popularity,
+            share: 1.0,
+        };
         vec![clip; count]
     }
 
@@ -168,6 +184,9 @@ mod tests {
         let blocks = in_blocks(&film);
         // 2.5 s of 4 Mb/s.
         assert_eq!((blocks.blocks, blocks.block_size, blocks.block_time), (4, 1_250_000, Duration::from_millis(2_500)));
+        // All rates are stored: 10 s of 1.5 Mb/s.
+        let several = Clip { rate: 1_000_000, lower_rates: vec![500_000], length: film.length, ..whole.clone() };
+        assert_eq!(in_blocks(&several).block_size, 1_875_000);
         let devices = vec![NodeId(0), NodeId(1)];
         let cloud = Cloud {
             devices,
@@ -232,6 +251,7 @@ mod tests {
             gap: second,
             shortening: None,
             schedule: None,
+            adaptation: None,
             cache: None,
         }
     }

@@ -209,6 +209,27 @@ fn in_any_order_streams_that_fit_are_shown_without_a_hiccup() {
     }
 }
 
+/// Eight films of 4 Mb/s need 1.135 of the time, so that all of them stand still. Displays that choose among four rates share what there is: at most
+/// 4 / 1.135 = 3.52 Mb/s each in the mean.
+#[test]
+fn displays_that_adapt_the_rate_do_not_stand_still() {
+    for rule in ["bba", "bola", "robust-mpc"] {
+        let keys = format!("admission = \"all\"\nadaptation = {{ rule = \"{rule}\", segment = \"2 s\" }}");
+        let text = homes(9, 1, "150 s", &one_each(9, &keys, "4 Mb/s", 2));
+        let text =
+            text.replace("rate = \"4 Mb/s\"", "rate = \"4 Mb/s\"\nlower_rates = [\"1 Mb/s\", \"2 Mb/s\", \"3 Mb/s\"]");
+        let cloud = cloud(&text);
+        let totals = &cloud.totals;
+        assert_eq!((totals.admitted, totals.completed_without_hiccup, totals.orphaned_bookings), (8, 8, 0), "{rule}");
+        let rates: Vec<f64> = cloud.streams.iter().filter_map(|stream| stream.rate_mean_bps).collect();
+        assert!(rates.len() == 8 && rates.iter().all(|rate| (1e6..=4e6).contains(rate)), "{rule}: {rates:?}");
+        let mean = rates.iter().sum::<f64>() / 8.0;
+        assert!((2e6..3.52e6).contains(&mean), "{rule}: {mean}");
+        assert!(cloud.streams.iter().all(|stream| stream.rate_changes.is_some_and(|changes| changes > 0)), "{rule}");
+        assert_eq!(totals.stored_bytes, (1 + 2 + 3 + 4) * 1_000_000 * 60 / 8);
+    }
+}
+
 #[test]
 fn what_a_cloud_cannot_do_is_named() {
     let errors = |change: &str, to: &str| {
@@ -226,6 +247,21 @@ fn what_a_cloud_cannot_do_is_named() {
     assert!(device.contains("\"home1\" is not among the devices of the cloud"), "{device}");
     let stop = errors("start = \"30 s\"", "start = \"30 s\"\nstop = \"40 s\"");
     assert!(stop.contains("has no effect on one request"), "{stop}");
+    let rates = |change: &str| errors("rate = \"4 Mb/s\"", &format!("rate = \"4 Mb/s\"\n{change}"));
+    let falling = rates("lower_rates = [\"2 Mb/s\", \"1 Mb/s\"]");
+    assert!(
+        falling.contains("cloud.clips.film.lower_rates") && falling.contains("don't rise up to the rate"),
+        "{falling}"
+    );
+    assert!(rates("lower_rates = [\"4 Mb/s\"]").contains("don't rise up to the rate of the clip (4 Mb/s)"));
+    let blocks = rates("block = \"5 s\"\nlower_rates = [\"2 Mb/s\"]");
+    assert!(blocks.contains("has no effect on a clip in blocks"), "{blocks}");
+    let adaptation = |keys: &str| errors("[cloud]", &format!("[cloud]\nadaptation = {{ rule = \"bba\"{keys} }}"));
+    assert!(adaptation("").contains("has no effect, as each clip has one rate"));
+    let segment = adaptation(", segment = \"150.5 ms\"");
+    assert!(segment.contains("is not a whole number of milliseconds"), "{segment}");
+    let buffer = adaptation(", segment = \"4 s\", buffer = \"7 s\"");
+    assert!(buffer.contains("7 s is less than two segments of 4 s"), "{buffer}");
     let cache = "[[cloud.caches]]\nat = [\"home\", \"home1\"]\nsize = \"1 MB\"\n";
     let cache = errors("[[cloud.clips]]", &format!("{cache}[[cloud.clips]]"));
     assert!(cache.contains("cloud.caches.0.at.1") && cache.contains("\"home1\" already has a cache"), "{cache}");

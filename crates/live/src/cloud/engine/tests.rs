@@ -59,6 +59,7 @@ fn config(policy: Policy) -> device::Config {
         gap: Duration::ZERO,
         shortening: None,
         schedule: None,
+        adaptation: None,
         cache: None,
     }
 }

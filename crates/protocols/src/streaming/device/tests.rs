@@ -27,6 +27,7 @@ fn config(policy: Policy) -> Config {
         gap: Duration::ZERO,
         shortening: None,
         schedule: None,
+        adaptation: None,
         cache: None,
     }
 }
@@ -384,6 +385,79 @@ fn a_producer_sends_one_packet_at_a_time() {
     }
 }
 
+const RATES: [u32; 3] = [100_000, 200_000, 400_000];
+
+fn adaptive(rule: adaptation::Rule) -> Config {
+    let adaptation = adaptation::Config { rule, segment: Duration::from_secs(1), buffer: Duration::from_secs(10) };
+    Config { adaptation: Some(adaptation), ..config(Policy::All) }
+}
+
+const RULES: [adaptation::Rule; 3] = [adaptation::Rule::Bba, adaptation::Rule::Bola, adaptation::Rule::RobustMpc];
+
+fn ask_adaptive(net: &mut Net, place: usize) {
+    let now = net.now;
+    net.devices[place].handle_adaptive_request(LONG_FILM, RATES.into(), now);
+    net.drain(place);
+}
+
+/// Links of this bench lose nothing and take no time, so that 1.5 times 400 kb/s come: soon all is of the highest rate.
+#[test]
+fn a_display_that_adapts_takes_the_highest_rate_where_it_can() {
+    for rule in RULES {
+        let mut net = Net::with(3, adaptive(rule), 20e6, 1);
+        net.run_for(5);
+        ask_adaptive(&mut net, 0);
+        net.run_for(205);
+        let viewing = net.viewing(0);
+        let adapted = viewing.adapted.expect("it adapts");
+        assert_eq!((viewing.outcome, viewing.report.hiccups), (Outcome::Completed, 0), "{rule:?}");
+        assert_eq!(
+            (viewing.report.played, adapted.media),
+            (Duration::from_secs(200), Duration::from_secs(200)),
+            "{rule:?}"
+        );
+        assert!(adapted.bits as f64 > 0.95 * 400e3 * 200.0, "{rule:?} {adapted:?}");
+        assert_eq!(net.booked(), 0);
+    }
+}
+
+/// Half of the packets are lost for 30 s, and the relay restarts: the rest comes from the same source over a new booking.
+#[test]
+fn a_display_that_adapts_goes_on_after_its_path_was_lost() {
+    for rule in RULES {
+        let mut net = Net::with(3, adaptive(rule), 20e6, 1);
+        net.run_for(5);
+        ask_adaptive(&mut net, 0);
+        net.run_for(30);
+        net.loss = 0.5;
+        net.run_for(30);
+        net.loss = 0.0;
+        net.restart(1);
+        net.run_for(260);
+        let viewing = net.viewing(0);
+        assert_eq!(
+            (viewing.outcome, viewing.report.played),
+            (Outcome::Completed, Duration::from_secs(200)),
+            "{rule:?}"
+        );
+        assert!(viewing.adapted.is_some_and(|adapted| adapted.switches > 0), "{rule:?}");
+        assert_eq!(net.booked(), 0);
+    }
+}
+
+/// What came in lower rates is not kept for others, and a clip that is stored here is shown as it is.
+#[test]
+fn a_clip_in_lower_rates_is_not_kept() {
+    let cache = cache::Config { policy: cache::Policy::Lru, capacity: u64::MAX };
+    let mut net = Net::with(2, Config { cache: Some(cache), ..adaptive(adaptation::Rule::Bba) }, 20e6, 1);
+    net.run_for(5);
+    ask_adaptive(&mut net, 0);
+    ask_adaptive(&mut net, 1);
+    net.run_for(210);
+    assert_eq!((net.viewing(0).outcome, net.devices[0].clips().count()), (Outcome::Completed, 0));
+    assert_eq!((net.viewing(1).hops, net.viewing(1).adapted), (0, None));
+}
+
 /// Four blocks of 5 s, with the numbers 10 to 13.
 const BLOCKS: Blocks = Blocks { first: 10, count: 4 };
 
@@ -559,7 +633,7 @@ proptest! {
     }
 
     #[test]
-    fn any_datagram_is_harmless(kinds in prop::collection::vec((0_u8..14, prop::collection::vec(any::<u8>(), 0..80)), 0..40)) {
+    fn any_datagram_is_harmless(kinds in prop::collection::vec((0_u8..17, prop::collection::vec(any::<u8>(), 0..80)), 0..40)) {
         let mut net = Net::string(2, Policy::Statistical, 20e6, 3);
         net.run_for(3);
         for (kind, rest) in kinds {

@@ -21,8 +21,25 @@ use crate::id::FlowId;
 /// Priority of media, that of video (IEEE 802.11-2020, Table 10-1).
 const MEDIA: UserPriority = UserPriority::new(5);
 
-/// What a user asks for, and in which blocks it is stored if it is.
-pub(crate) type Request = (Wish, Option<Blocks>);
+/// What a user asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// The clip.
+    pub wish: Wish,
+    /// How it is stored.
+    pub form: Form,
+}
+
+/// How a clip is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As a whole.
+    Whole,
+    /// In blocks.
+    Blocks(Blocks),
+    /// In several rates, the lowest first.
+    Rates(Arc<[u32]>),
+}
 
 /// What a device is, and what its user does.
 #[derive(Debug)]
@@ -59,13 +76,12 @@ impl Cloud {
     }
 
     pub(super) fn handle_timeout(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
-        while let Some(&(at, (wish, blocks))) = self.requests.front()
-            && at <= cx.now
-        {
-            self.requests.pop_front();
-            match blocks {
-                Some(blocks) => self.device.handle_request_in_blocks(wish, blocks, cx.now),
-                None => self.device.handle_request(wish, cx.now),
+        while self.requests.front().is_some_and(|(at, _)| *at <= cx.now) {
+            let Some((_, Request { wish, form })) = self.requests.pop_front() else { break };
+            match form {
+                Form::Whole => self.device.handle_request(wish, cx.now),
+                Form::Blocks(blocks) => self.device.handle_request_in_blocks(wish, blocks, cx.now),
+                Form::Rates(rates) => self.device.handle_adaptive_request(wish, rates, cx.now),
             }
             self.drain(stack, cx);
         }
@@ -98,7 +114,7 @@ impl Cloud {
     }
 
     fn set_timer(&self, stack: &mut Stack) {
-        let request = self.requests.front().map(|&(at, _)| at);
+        let request = self.requests.front().map(|(at, _)| *at);
         let next = request.map_or(self.device.poll_timeout(), |at| at.min(self.device.poll_timeout()));
         stack.set_program_timer(self.program, Some(next));
     }

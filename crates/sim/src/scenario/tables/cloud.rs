@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopcast_protocols::streaming::admission::{Estimator, Policy};
 use hopcast_protocols::streaming::device::Blocks;
 use hopcast_protocols::streaming::schedule::Discipline;
-use hopcast_protocols::streaming::{cache, device, path, placement, profile, reservation};
+use hopcast_protocols::streaming::{adaptation, cache, device, path, placement, profile, reservation};
 use hopcast_protocols::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -59,6 +59,9 @@ pub(super) struct Cloud {
     /// Streams that are under way take shorter paths when links allow it, and return when these fail.
     #[schemars(extend("x-default" = nothing("a stream keeps its path until it breaks", "")))]
     shortening: Option<Later<Shortening>>,
+    /// How displays choose the rate of clips that have `lower_rates`, segment by segment.
+    #[schemars(extend("x-default" = nothing("displays take the highest rate", "")))]
+    adaptation: Option<Later<Adaptation>>,
     /// Order in which a device sends packets of several streams of its clips.
     #[schemars(extend("x-default" = nothing("each stream at its own pace", "")))]
     schedule: Option<Order>,
@@ -101,6 +104,34 @@ struct Shortening {
     #[schemars(extend("minimum" = 0, "maximum" = 60, "x-default" = is(2, "a choice of hopcast")))]
     flaps: u32,
 }
+
+/// How displays choose the rate of clips that have `lower_rates`, segment by segment.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Adaptation {
+    /// Rule by which a display chooses the rate of the next segment.
+    rule: AdaptationRule,
+    /// Playing time of a segment, in whole milliseconds.
+    #[schemars(extend("minimum" = 0.1, "maximum" = 60, "x-default" = is("4 s", "Yin and others, SIGCOMM 2015")))]
+    segment: Time,
+    /// Media that a display buffers at most, at least two segments. It begins with `prefetch`, or with three segments if that is less.
+    #[schemars(extend("minimum" = 0.2, "maximum" = 3600, "x-default" = is("30 s", "Yin and others, SIGCOMM 2015")))]
+    buffer: Time,
+}
+
+/// Rule by which a display chooses the rate of the next segment.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum AdaptationRule {
+    /// By what the buffer holds (Huang and others, SIGCOMM 2014).
+    Bba,
+    /// By Lyapunov's drift and a penalty (BOLA-U; Spiteri and others, INFOCOM 2016).
+    Bola,
+    /// By the best plan for the next five segments, with a cautious prediction of the throughput (Yin and others, SIGCOMM 2015).
+    RobustMpc,
+}
+
+alike!(AdaptationRule, adaptation::Rule: Bba, Bola, RobustMpc);
 
 /// Room on devices for clips or blocks that they have displayed.
 #[derive(Deserialize, JsonSchema)]
@@ -159,6 +190,9 @@ struct Clip {
     /// Rate of the media.
     #[schemars(extend("minimum" = 1_000, "maximum" = 1e9))]
     rate: Rate,
+    /// Lower rates in which it is stored as well, the lowest first: up to seven, among which `cloud.adaptation` chooses.
+    #[schemars(extend("minItems" = 1, "maxItems" = 7, "x-default" = nothing("it is stored in one rate", "")))]
+    lower_rates: Option<Vec<Rate>>,
     /// Playing time.
     #[schemars(extend("minimum" = 1, "maximum" = 86_400))]
     length: Time,
@@ -317,10 +351,29 @@ impl Resolver<'_> {
             gap,
             shortening,
             schedule: keys.schedule.map(Into::into),
+            adaptation: self.adaptation(keys.adaptation.as_ref(), &clips),
             cache: None,
         };
         let caches = self.caches(keys.caches.as_ref(), &nodes, &devices);
         Some(model::Cloud { devices: devices.into_iter().collect(), config, caches, placement, clips, requests })
+    }
+
+    fn adaptation(&mut self, given: Option<&Later<Adaptation>>, clips: &[model::Clip]) -> Option<adaptation::Config> {
+        let keys = given?.read(&mut self.ledger, &["cloud", "adaptation"]);
+        if clips.iter().all(|clip| clip.lower_rates.is_empty()) {
+            let problem = "has no effect, as each clip has one rate";
+            self.report(&["cloud", "adaptation"], problem, "cloud.clips.lower_rates = [\"1 Mb/s\", \"2 Mb/s\"]");
+        }
+        let (segment, buffer) = (Duration::from(keys.segment), Duration::from(keys.buffer));
+        if segment.as_nanos() % 1_000_000 != 0 {
+            let problem = format!("{} is not a whole number of milliseconds", keys.segment);
+            self.report(&["cloud", "adaptation", "segment"], problem, "\"2 s\"");
+        }
+        if buffer < segment * 2 {
+            let problem = format!("{} is less than two segments of {}", keys.buffer, keys.segment);
+            self.report(&["cloud", "adaptation", "buffer"], problem, "at least twice cloud.adaptation.segment");
+        }
+        Some(adaptation::Config { rule: keys.rule.into(), segment, buffer })
     }
 
     /// The rule of placement, with what belongs to it. `clips` and `devices` are their numbers.
@@ -453,6 +506,17 @@ impl Resolver<'_> {
             }
             // A float to integer cast saturates, and the schema keeps rates below 1 Gb/s.
             let rate = clip.rate.0 as u32;
+            let lower_rates: Vec<u32> = clip.lower_rates.iter().flatten().map(|rate| rate.0 as u32).collect();
+            let path = ["cloud", "clips", index, "lower_rates"];
+            if clip.block.is_some() && !lower_rates.is_empty() {
+                resolver.report(&path, "has no effect on a clip in blocks", "no cloud.clips.block");
+            }
+            if !lower_rates.iter().chain([&rate]).is_sorted_by(|lower, higher| lower < higher) {
+                let problem = format!("don't rise up to the rate of the clip ({})", clip.rate);
+                resolver.report(&path, problem, "rates below cloud.clips.rate, the lowest first");
+            } else if lower_rates.first().is_some_and(|&lowest| lowest < 1_000) {
+                resolver.report(&path, "has a rate below 1 kb/s", "rates from 1 kb/s on");
+            }
             let length = Duration::from(clip.length);
             let blocks = clip.block.map(|block| length.as_nanos().div_ceil(Duration::from(block).as_nanos().max(1)));
             let blocks = blocks.map(|count| Blocks { first: 0, count: u32::try_from(count).unwrap_or(u32::MAX) });
@@ -461,6 +525,7 @@ impl Resolver<'_> {
             clips.extend(names.into_iter().zip(1..).map(|(name, rank)| model::Clip {
                 name,
                 rate,
+                lower_rates: lower_rates.clone(),
                 length,
                 blocks,
                 at: at.clone(),
