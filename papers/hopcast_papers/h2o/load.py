@@ -3,7 +3,8 @@
 The card is scaled, so that a full medium has few frames: 802.11a at 6 Mb/s carries 5.14 Mb/s of media, and a clip has 4/22 of that, as the paper's
 yardstick has of its card. The quick form has too little display for rates of hiccups: its claims are about large differences.
 
-Next to the rules stand the oracle (`oracle`), and 802.11e with admission by medium time: airtime with the access categories, as its TSPEC asks for.
+Next to the rules stand the oracle (`oracle`), 802.11e with admission by medium time (airtime with the access categories, as its TSPEC asks for), and
+displays that are all admitted and adapt the rate of the clip.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from hopcast_papers.register import REGISTER
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hopcast.types import Radio
+    from hopcast.types import Clip, Cloud, Radio
 
 CARD = 5.14e6
 """b/s of media over one link alone, by clause 17: 1888 µs for a frame of 1396 B, 60 for SIFS and ACK, 101.5 for DIFS and backoff."""
@@ -31,9 +32,20 @@ SIDE, LENGTH = 3, 20.0
 LINKS = 2.0
 """Mean links of a shortest path between two of nine homes in a grid: 2 · (3 − 1/3) / 3 · 9/8."""
 Rule = Literal["statistical", "airtime", "hops", "mean", "all"]
+Adaptation = Literal["bba", "bola", "robust-mpc"]
 RULES: tuple[Rule, ...] = ("statistical", "airtime", "hops", "mean", "all")
 ORACLE, EDCA = "oracle", "airtime and 802.11e"
-NAMES = (*RULES, EDCA, ORACLE)
+ADAPTATIONS: Mapping[str, Adaptation] = {
+    "adaptive, BBA": "bba",
+    "adaptive, BOLA": "bola",
+    "adaptive, MPC": "robust-mpc",
+}
+"""Displays that are all admitted and adapt the rate, and by which rule."""
+LADDER = (0.25, 0.5, 0.75)
+"""Their lower rates, as shares of the clip's: 1, 2 and 3 of 4 Mb/s."""
+SEGMENT, BUFFER = 1.0, 10.0
+"""Seconds of a segment, and of their buffer: half of the short clip."""
+NAMES = (*RULES, EDCA, *ADAPTATIONS, ORACLE)
 """All that is compared."""
 LOADS = (0.25, 0.5, 1.0, 2.0)
 """Share of the time that all requests would need."""
@@ -59,10 +71,24 @@ def interval(load: float) -> float:
 def _scenario(name: str, load: float, amount: Amount) -> Scenario:
     # The oracle runs each request once: it has the quick form's time in both forms.
     length = 240.0 if name == ORACLE else amount.pick(quick=240.0, full=3600.0)
-    rules: dict[str, Rule] = {**{rule: rule for rule in RULES}, EDCA: "airtime", ORACLE: "all"}
+    rules: dict[str, Rule] = {**{rule: rule for rule in RULES}, EDCA: "airtime"}
     radio: Radio = homes.radio("6 Mb/s", "70 m")
     if name == EDCA:
         radio["edca"] = "2012"
+    clip: Clip = {"name": "clip", "count": SIDE**2, "rate": RATE, "length": LENGTH}
+    cloud: Cloud = {
+        "admission": rules.get(name, "all"),
+        # As 25 of 22 Mb/s.
+        "nominal_rate": CARD * 25 / 22,
+        "prefetch": "2 s",
+        "placement": "uniform",
+        "copies": 1,
+        "clips": [clip],
+        "requests": [{"from": "home", "clip": "clip", "start": START, "every": interval(load), "stop": START + length}],
+    }
+    if name in ADAPTATIONS:
+        clip["lower_rates"] = [share * RATE for share in LADDER]
+        cloud["adaptation"] = {"rule": ADAPTATIONS[name], "segment": SEGMENT, "buffer": BUFFER}
     return Scenario(
         name=case(name, load),
         duration=START + length + 2 * LENGTH,
@@ -71,18 +97,7 @@ def _scenario(name: str, load: float, amount: Amount) -> Scenario:
         nodes=[
             {"name": "home", "count": SIDE**2, "placement": {"shape": "grid", "columns": SIDE, "spacing": "20 m"}},
         ],
-        cloud={
-            "admission": rules[name],
-            # As 25 of 22 Mb/s.
-            "nominal_rate": CARD * 25 / 22,
-            "prefetch": "2 s",
-            "placement": "uniform",
-            "copies": 1,
-            "clips": [{"name": "clip", "count": SIDE**2, "rate": RATE, "length": LENGTH}],
-            "requests": [
-                {"from": "home", "clip": "clip", "start": START, "every": interval(load), "stop": START + length}
-            ],
-        },
+        cloud=cloud,
     )
 
 
@@ -101,6 +116,11 @@ def setup() -> list[Parameter]:
             "d: requests",
             f"Poisson, Zipf 0.729; over shortest paths clips need {', '.join(f'{load:g}' for load in LOADS)} times the time that there is",
             "not stated",
+        ),
+        Parameter(
+            "d: adaptive displays",
+            f"all admitted; {', '.join(f'{100 * share:g}' for share in LADDER)} and 100 % of the rate, segments of {SEGMENT:g} s, buffer of {BUFFER:g} s",
+            "ours",
         ),
         Parameter(
             "d: oracle",
@@ -127,6 +147,14 @@ def _fine(document: Document) -> float:
     return float(100 * totals["completed_without_hiccup"] / asked) if asked else math.nan
 
 
+def _shown(document: Document) -> float:
+    """Media of others' clips that were shown, in bits, per cent of those asked for."""
+    others = [one for one in document["cloud"]["streams"] if not oracle.is_stored(one)]
+    shown = sum(one["played_s"] * (one["rate_mean_bps"] or RATE) / RATE for one in others)
+    asked = document["cloud"]["totals"]["offered"] - document["cloud"]["totals"]["local"]
+    return float(100 * shown / (asked * LENGTH)) if asked else math.nan
+
+
 def rows(measured: Measured) -> list[Row]:
     """The rows of the scene."""
     found: list[Row] = []
@@ -135,6 +163,7 @@ def rows(measured: Measured) -> list[Row]:
             name = case(rule, load)
             found.append(value("H12", name, "admitted", "%", measured.sample(name, homes.admitted_of_others)))
             found.append(value("H12", name, "whole without a hiccup", "%", measured.sample(name, _fine)))
+            found.append(value("H12", name, "media shown", "%", measured.sample(name, _shown)))
             found.append(value("H12", name, "hiccups", "1/h", measured.sample(name, homes.hiccups_per_hour)))
             hours = sum(one["cloud"]["totals"]["played_s"] for one in measured.documents[name]) / 3600
             found.append(value("H12", name, "time displayed in all runs", "h", Sample((hours,))))
@@ -149,6 +178,12 @@ def rows(measured: Measured) -> list[Row]:
     fine = entered.sample(none, _fine).mean
     more = entered.sample(ours, lambda one: _fine(one) - fine)
     found.append(REGISTER.row("H12.load-whole", "d", "whole without a hiccup, statistical − all", "%", more))
+    adaptive = {name: measured.sample(case(name, high), homes.hiccups_per_hour).mean for name in ADAPTATIONS}
+    least = min(adaptive.values())
+    fewer = measured.sample(ours, lambda one: homes.hiccups_per_hour(one) / least if least else 1.0)
+    found.append(
+        REGISTER.row("H12.load-adaptive", "d", "hiccups per hour, statistical / best adaptive rule", "", fewer)
+    )
     best = measured.sample(case(ORACLE, high), _fine).mean
     near = measured.sample(ours, lambda one: _fine(one) / best if best else 1.0)
     found.append(REGISTER.row("H12.load-oracle", "d", "whole without a hiccup, statistical / oracle", "", near))
@@ -156,34 +191,42 @@ def rows(measured: Measured) -> list[Row]:
 
 
 def figures(table: Table) -> list[tuple[str, Figure]]:
-    """The main figure of H12: hiccups and displays that were whole, against the offered load."""
-    return [("d: hiccups, and displays that were whole, against offered load", panels(table))]
+    """The main figure of H12: hiccups, displays that were whole, and media shown, against the offered load."""
+    return [("d: hiccups, displays that were whole, and media shown, against offered load", panels(table))]
 
 
 LOOKS: Mapping[str, dict[str, Any]] = {
     ORACLE: {"linestyle": "--", "color": "#6f7782", "marker": "*"},
     EDCA: {"linestyle": ":"},
+    **{
+        name: {"linestyle": "--", "color": colour}
+        for name, colour in zip(ADAPTATIONS, ("#3987cf", "#e07b2e", "#38a169"), strict=True)
+    },
 }
 """Of lines that differ from the others."""
 
 
 def panels(table: Table) -> Figure:
-    """A panel for each of the two, with a line for each rule."""
+    """A panel for each of the three, with a line for each rule."""
     import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     from hopcast.figures import COLOURS, MARKERS, STYLE
 
+    shares = {
+        "whole without a hiccup": "whole without a hiccup, % of requests",
+        "media shown": "media shown, % of what was asked for",
+    }
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(9.0, 4.2), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        for axes, metric in ((left, "hiccups"), (right, "whole without a hiccup")):
+        figure = Figure(figsize=(12.0, 4.6), layout="constrained")
+        panels = dict(zip(("hiccups", *shares), figure.subplots(1, 3), strict=True))
+        for metric, axes in panels.items():
             for place, name in enumerate(NAMES):
                 found = [table[case(name, load), metric] for load in LOADS]
                 heights = [row.measured or 0.0 for row in found]
                 half = [row.ci95 or 0.0 for row in found]
-                top = 100.0 if axes is right else math.inf
+                top = 100.0 if metric in shares else math.inf
                 below = [min(one, height) for one, height in zip(half, heights, strict=True)]
                 above = [min(one, top - height) for one, height in zip(half, heights, strict=True)]
                 look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
@@ -196,13 +239,15 @@ def panels(table: Table) -> Figure:
             axes.xaxis.set_minor_locator(NullLocator())
             axes.xaxis.set_major_formatter(FuncFormatter(lambda load, _: f"{load:g}"))
             axes.set_xlabel("offered load, share of the time that there is")
-        left.set_yscale("symlog", linthresh=1.0, linscale=0.5)
-        left.set_ylim(0.0, 3000.0)
-        left.yaxis.set_major_locator(FixedLocator([0, 1, 10, 100, 1000]))
-        left.yaxis.set_major_formatter(FuncFormatter(lambda height, _: f"{height:g}"))
-        left.set_ylabel("hiccups per hour of display")
-        right.set_ylim(0.0, 105.0)
-        right.set_ylabel("whole without a hiccup, % of requests")
-        handles, labels = left.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=4)
+        hiccups = panels["hiccups"]
+        hiccups.set_yscale("symlog", linthresh=1.0, linscale=0.5)
+        hiccups.set_ylim(0.0, 3000.0)
+        hiccups.yaxis.set_major_locator(FixedLocator([0, 1, 10, 100, 1000]))
+        hiccups.yaxis.set_major_formatter(FuncFormatter(lambda height, _: f"{height:g}"))
+        hiccups.set_ylabel("hiccups per hour of display")
+        for metric, label in shares.items():
+            panels[metric].set_ylim(0.0, 105.0)
+            panels[metric].set_ylabel(label)
+        handles, labels = hiccups.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=5)
     return figure
