@@ -24,10 +24,10 @@ pub const FEEDBACK_INTERVAL: Duration = Duration::from_millis(100);
 const WINDOW: u32 = 1_024;
 /// Packets on their way that a sender may always have.
 const LEAST_ON_THE_WAY: u32 = 8;
-/// Time after which a packet that did not come before later ones is repeated.
-const REPEAT_AFTER: Duration = Duration::from_millis(200);
-/// Time after which a packet is repeated of which nothing is known.
-const GIVE_UP_AFTER: Duration = Duration::from_millis(500);
+/// Time after which a packet is repeated that did not come before one that was sent later: what a path may change in their order.
+const REORDERING: Duration = Duration::from_millis(200);
+/// Least and most time after which a packet is repeated of which nothing is known.
+const TIMEOUT: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(4));
 
 /// The packets of a clip, or of one segment of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,40 @@ impl Layout {
     }
 }
 
+/// A packet on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Transmission {
+    at: Instant,
+    is_repetition: bool,
+}
+
+/// How long nothing may be known of a packet before it is repeated: RFC 6298, with the time until a feedback tells of a packet as its round trip.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timeout {
+    /// Smoothed time and its variation.
+    estimate: Option<(Duration, Duration)>,
+    /// Timeouts since a packet came.
+    in_vain: u32,
+}
+
+impl Timeout {
+    fn handle_sample(&mut self, time: Duration) {
+        self.estimate = Some(match self.estimate {
+            None => (time, time / 2),
+            Some((smoothed, variation)) => {
+                let error = smoothed.max(time) - smoothed.min(time);
+                ((smoothed * 7 + time) / 8, (variation * 3 + error) / 4)
+            }
+        });
+    }
+
+    fn get(&self) -> Duration {
+        let (least, most) = TIMEOUT;
+        let estimated = self.estimate.map_or(least, |(smoothed, variation)| smoothed + variation * 4);
+        (estimated.max(least) * (1 << self.in_vain.min(2))).min(most)
+    }
+}
+
 /// The end that has the clip.
 #[derive(Clone, Debug)]
 pub struct Sender {
@@ -81,8 +115,11 @@ pub struct Sender {
     interval: Duration,
     /// All before it have come.
     base: u32,
-    /// When each packet from `base` on was sent last; `None`: it has come.
-    sent: VecDeque<Option<Instant>>,
+    /// The last transmission of each packet from `base` on; `None`: it has come.
+    sent: VecDeque<Option<Transmission>>,
+    /// The last transmission of all packets that have come.
+    latest: Instant,
+    timeout: Timeout,
     lost: BTreeSet<u32>,
     limit: u32,
     /// Packets of which nothing is known.
@@ -111,6 +148,8 @@ impl Sender {
             interval,
             base: 0,
             sent: VecDeque::new(),
+            latest: now,
+            timeout: Timeout::default(),
             lost: BTreeSet::new(),
             limit: 0,
             on_the_way: 0,
@@ -133,24 +172,28 @@ impl Sender {
         let had_nothing = !self.may_send();
         // One that takes over from another sender begins where the display is.
         let passed = (next - self.base).min(self.sent.len() as u32);
-        let mut brought = self.sent.drain(..passed as usize).flatten().count() as u32;
+        let mut brought: Vec<Transmission> = self.sent.drain(..passed as usize).flatten().collect();
         self.base = next;
         self.lost = self.lost.split_off(&next);
         self.limit = limit.min(self.layout.packets);
         let has_come = |place: usize| came.get(place / 8).is_some_and(|bits| bits << (place % 8) & 0x80 != 0);
-        let last = (0..self.sent.len()).rev().find(|&place| has_come(place));
-        for (place, sent) in self.sent.iter_mut().enumerate() {
-            let number = next + place as u32;
-            if has_come(place) {
-                brought += u32::from(sent.take().is_some());
-                self.lost.remove(&number);
-            } else if let Some(at) = *sent {
-                let patience = if last.is_some_and(|last| place < last) { REPEAT_AFTER } else { GIVE_UP_AFTER };
-                if at + patience <= now {
-                    self.lost.insert(number);
-                }
+        for (place, sent) in self.sent.iter_mut().enumerate().filter(|&(place, _)| has_come(place)) {
+            self.lost.remove(&(next + place as u32));
+            brought.extend(sent.take());
+        }
+        self.handle_brought(&brought, now);
+        let patience = self.timeout.get();
+        let mut has_given_up = false;
+        for (place, sent) in self.sent.iter().enumerate() {
+            let Some(Transmission { at, .. }) = *sent else { continue };
+            let is_overtaken = at < self.latest && at + REORDERING <= now;
+            let is_late = at + patience <= now;
+            if is_overtaken || is_late {
+                has_given_up |= self.lost.insert(next + place as u32) && !is_overtaken;
             }
         }
+        self.timeout.in_vain += u32::from(has_given_up);
+        let brought = brought.len() as u32;
         let last_two = brought.max(core::mem::replace(&mut self.brought, brought));
         self.window = 2 * last_two + LEAST_ON_THE_WAY;
         self.on_the_way = self.sent.iter().flatten().count() as u32 - self.lost.len() as u32;
@@ -160,6 +203,18 @@ impl Sender {
         // At the end of a clip the buffer has more room than there are media.
         if limit < self.layout.packets {
             self.shown = (self.layout.position(limit).saturating_sub(self.buffer), now);
+        }
+    }
+
+    /// Learns from the packets that have come since the last feedback.
+    fn handle_brought(&mut self, brought: &[Transmission], now: Instant) {
+        if !brought.is_empty() {
+            self.timeout.in_vain = 0;
+        }
+        // Of a packet that was repeated it is not known which transmission came (Karn).
+        if let Some(sent) = brought.iter().filter(|sent| !sent.is_repetition).map(|sent| sent.at).max() {
+            self.latest = self.latest.max(sent);
+            self.timeout.handle_sample(now.saturating_since(sent));
         }
     }
 
@@ -190,18 +245,16 @@ impl Sender {
         if now < self.free_at || self.on_the_way >= self.window {
             return None;
         }
-        let number = match self.lost.pop_first() {
-            Some(number) => {
-                self.repeated += 1;
-                number
-            }
+        let (number, is_repetition) = match self.lost.pop_first() {
+            Some(number) => (number, true),
             None if self.has_new() => {
                 self.sent.push_back(None);
-                self.base + self.sent.len() as u32 - 1
+                (self.base + self.sent.len() as u32 - 1, false)
             }
             None => return None,
         };
-        self.sent[(number - self.base) as usize] = Some(now);
+        self.repeated += u64::from(is_repetition);
+        self.sent[(number - self.base) as usize] = Some(Transmission { at: now, is_repetition });
         self.on_the_way += 1;
         self.free_at = now + self.interval;
         Some(number)
@@ -507,8 +560,10 @@ mod tests {
         assert_eq!(sender.head(millis(250)).map(|head| head.hiccup), Some(nanos(310)));
     }
 
+    /// The first feedback that tells of a packet comes 198 ms after it: the timeout is 198 + 4 · 99 = 594 ms (RFC 6298, section 2.2), and twice that for
+    /// what was sent again.
     #[test]
-    fn a_gap_is_repeated_after_200_ms_and_silence_after_500() {
+    fn a_gap_is_repeated_after_200_ms_and_silence_after_the_timeout() {
         let mut sender = Sender::new(layout(), 10.0, BUFFER, millis(0));
         sender.handle_feedback(0, 3, &[], millis(0));
         for ms in 0..3 {
@@ -519,10 +574,30 @@ mod tests {
         assert_eq!(sender.poll_timeout(), None);
         sender.handle_feedback(0, 3, &[0x40], millis(200));
         assert_eq!(sender.poll_send(millis(200)), Some(0));
-        sender.handle_feedback(2, 3, &[], millis(501));
-        assert_eq!(sender.poll_timeout(), None);
-        sender.handle_feedback(2, 3, &[], millis(502));
-        assert_eq!((sender.poll_send(millis(502)), sender.repeated), (Some(2), 2));
+        for (ms, expected) in [(595, None), (596, Some(2)), (1_783, None), (1_784, Some(2))] {
+            sender.handle_feedback(2, 3, &[], millis(ms));
+            assert_eq!(sender.poll_send(millis(ms)), expected, "{ms}");
+        }
+        assert_eq!(sender.repeated, 3);
+    }
+
+    /// On a slow path a packet that was sent again is not sent a third time before it can have come.
+    #[test]
+    fn what_was_repeated_has_as_much_time_as_the_path_takes() {
+        let mut sender = Sender::new(layout(), 10.0, BUFFER, millis(0));
+        sender.handle_feedback(0, 8, &[], millis(0));
+        for ms in 0..8 {
+            assert_eq!(sender.poll_send(millis(ms)), Some(ms as u32));
+        }
+        // All but the first have come after 900 ms.
+        sender.handle_feedback(0, 8, &[0x7f], millis(900));
+        assert_eq!(sender.poll_send(millis(900)), Some(0));
+        for ms in (1_000..=1_700).step_by(100) {
+            sender.handle_feedback(0, 8, &[0x7f], millis(ms));
+            assert_eq!(sender.poll_send(millis(ms)), None, "{ms}");
+        }
+        sender.handle_feedback(8, 16, &[], millis(1_800));
+        assert_eq!((sender.poll_send(millis(1_800)), sender.repeated), (Some(8), 1));
     }
 
     #[test]

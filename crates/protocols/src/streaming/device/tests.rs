@@ -421,7 +421,7 @@ fn a_display_that_adapts_takes_the_highest_rate_where_it_can() {
     }
 }
 
-/// Half of the packets are lost for 30 s, and the relay restarts: the rest comes from the same source over a new booking.
+/// A quarter of the packets is lost for 30 s, and the relay restarts: the rest comes from the same source over a new booking.
 #[test]
 fn a_display_that_adapts_goes_on_after_its_path_was_lost() {
     for rule in RULES {
@@ -429,7 +429,7 @@ fn a_display_that_adapts_goes_on_after_its_path_was_lost() {
         net.run_for(5);
         ask_adaptive(&mut net, 0);
         net.run_for(30);
-        net.loss = 0.5;
+        net.loss = 0.25;
         net.run_for(30);
         net.loss = 0.0;
         net.restart(1);
