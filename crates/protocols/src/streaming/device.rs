@@ -73,7 +73,7 @@ const SEARCHES: u8 = 3;
 const PATHS: usize = 3;
 /// Time without media after which a display looks for another path.
 const SILENCE: Duration = Duration::from_secs(15);
-/// How often it does.
+/// How often it does. A path that [`Paths`] gives up does not count.
 const REROUTES: u32 = 3;
 /// Bytes of UDP payload in a measuring packet: those of a packet of media, so that both tell the same rate.
 const MEASURING_PACKET: u32 = MEDIA_HEADER_LEN as u32 + PACKET;
@@ -153,7 +153,7 @@ pub struct Viewing {
     pub risk: Option<f64>,
     /// Paths that were refused.
     pub refusals: u32,
-    /// Paths taken after the first one was lost.
+    /// Searches because the path in use was lost.
     pub reroutes: u32,
     /// What became of shorter paths.
     pub paths: path::Counts,
@@ -261,6 +261,8 @@ struct Request {
     receiver: Option<Receiver>,
     /// Rates in which the clip is stored, if the display chooses among them.
     rates: Option<Arc<[u32]>>,
+    /// Times that its path was lost: it ended, or nothing came for [`SILENCE`].
+    losses: u32,
     /// Its paths, if they may be shortened.
     paths: Option<Paths>,
     /// The request that it fetches a block for.
@@ -408,17 +410,17 @@ impl Device {
         };
         // A block comes within a short time.
         let paths = self.config.shortening.filter(|_| block_of.is_none()).map(|config| Paths::new(config, now));
-        let request = Request {
+        self.viewings.push(Request {
             viewing,
             attempt: 0,
             step: Step::Ended,
             receiver: None,
             rates: None,
+            losses: 0,
             paths,
             block_of,
             show: None,
-        };
-        self.viewings.push(request);
+        });
         self.active.insert(number);
         number
     }
@@ -828,6 +830,7 @@ impl Device {
                     }
                 }
                 path::Output::Search => {
+                    request.viewing.reroutes += 1;
                     self.release_paths(number, now);
                     self.search(number, 1, now);
                 }
@@ -1211,7 +1214,8 @@ impl Device {
         if request.receiver.as_ref().is_some_and(Receiver::is_complete) {
             return;
         }
-        let may_search = request.viewing.reroutes < REROUTES;
+        let may_search = request.losses < REROUTES;
+        request.losses += 1;
         request.viewing.reroutes += u32::from(may_search);
         self.release_paths(number, now);
         if may_search {

@@ -302,6 +302,8 @@ fn a_display_returns_to_the_path_that_is_held_without_a_hiccup_and_looks_for_one
         net.run_for(5);
         let viewing = net.viewing(0);
         assert_eq!((viewing.hops, viewing.paths.returned, viewing.report.hiccups), (2, 1, hiccups), "{hold}");
+        // It looks for another path only if none was held.
+        assert_eq!(viewing.reroutes, u32::from(hold == 0), "{hold}");
         // What is reserved over the link that is gone ends without refreshment.
         net.run_for(20);
         assert_eq!(net.booked(), 3, "{hold}");
