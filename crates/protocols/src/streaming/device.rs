@@ -188,6 +188,9 @@ pub struct Device {
     clips: BTreeSet<u32>,
     cache: Option<Cache>,
     random: Stream,
+    /// The attempt before the first one of each request. A display that starts again counts its requests from 0, while other devices may still know
+    /// those from before. Attempts tell them apart, except in one of 256 starts.
+    first_attempt: u8,
     links: Links,
     reservations: Reservations,
     shortcuts: Option<Shortcuts>,
@@ -318,6 +321,7 @@ impl Device {
         let mut random = Stream::new(seed, Purpose::Cloud, u32::from(me).into(), u64::MAX);
         let mut later = |interval: Duration| now + random.duration_below(interval);
         let (next_hello, next_measurement) = (later(HELLO_INTERVAL), later(config.measurement));
+        let first_attempt = Stream::new(seed, Purpose::Cloud, u32::from(me).into(), u64::MAX - 1).below(256) as u8;
         Self {
             me,
             config,
@@ -344,6 +348,7 @@ impl Device {
             outputs: VecDeque::new(),
             counters: Counters::default(),
             random,
+            first_attempt,
         }
     }
 
@@ -412,7 +417,7 @@ impl Device {
         let paths = self.config.shortening.filter(|_| block_of.is_none()).map(|config| Paths::new(config, now));
         self.viewings.push(Request {
             viewing,
-            attempt: 0,
+            attempt: self.first_attempt,
             step: Step::Ended,
             receiver: None,
             rates: None,

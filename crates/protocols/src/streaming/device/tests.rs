@@ -250,6 +250,27 @@ fn a_relay_that_restarts_is_booked_again() {
     assert_eq!(net.booked(), 0);
 }
 
+/// A display that starts again counts its requests from 0, while the path still holds what it booked before. After 3 s the others also know its probe.
+#[test]
+fn a_display_that_restarts_gets_a_new_stream_and_not_the_rest_of_its_old_one() {
+    for before in [3, 12] {
+        let mut net = Net::string(3, Policy::All, 20e6, 1);
+        net.run_for(5);
+        net.ask(0, FILM);
+        net.run_for(before);
+        assert_eq!(net.viewing(0).outcome, Outcome::Playing);
+        net.restart(0);
+        net.run_for(3);
+        assert_eq!(net.booked(), 2);
+        net.ask(0, FILM);
+        net.run_for(30);
+        let viewing = net.viewing(0);
+        assert_eq!((viewing.outcome, viewing.report.hiccups, viewing.reroutes), (Outcome::Completed, 0, 0), "{before}");
+        assert!(viewing.report.start_up_delay.unwrap() < Duration::from_secs(2), "{viewing:?}");
+        assert_eq!(net.booked(), 0);
+    }
+}
+
 fn shortening(hold: u64) -> Config {
     let shortening =
         path::Config { after: Duration::from_secs(10), margin: 1.2, hold: Duration::from_secs(hold), flaps: 2 };
