@@ -43,6 +43,14 @@ class Clip(TypedDict, total=False):
     rate: Quantity
 
 
+class Failures(TypedDict, total=False):
+    """The program of a device is killed, and starts again."""
+
+    at: Sequence[str]
+    duration: Quantity
+    start: Quantity
+
+
 Requests = TypedDict(
     "Requests",
     {
@@ -77,6 +85,7 @@ class Cloud(TypedDict, total=False):
     copies: int
     devices: Sequence[str]
     estimator: Literal["gaussian", "bootstrap", "quantile"]
+    failures: Sequence[Failures]
     half_life: Quantity
     hop_time: Quantity
     max_airtime: float

@@ -159,6 +159,8 @@ pub struct Viewing {
     pub paths: path::Counts,
     /// Rates that the display chose, if it did.
     pub adapted: Option<Adapted>,
+    /// Longest time between two packets of media; `None` before the second one, and of blocks.
+    pub gap: Option<Duration>,
     /// What the viewer saw.
     pub report: PlayerReport,
 }
@@ -264,6 +266,8 @@ struct Request {
     receiver: Option<Receiver>,
     /// Rates in which the clip is stored, if the display chooses among them.
     rates: Option<Arc<[u32]>>,
+    /// When the last packet of media came.
+    came: Option<Instant>,
     /// Times that its path was lost: it ended, or nothing came for [`SILENCE`].
     losses: u32,
     /// Its paths, if they may be shortened.
@@ -411,6 +415,7 @@ impl Device {
             reroutes: 0,
             paths: path::Counts::default(),
             adapted: None,
+            gap: None,
             report: PlayerReport::default(),
         };
         // A block comes within a short time.
@@ -421,6 +426,7 @@ impl Device {
             step: Step::Ended,
             receiver: None,
             rates: None,
+            came: None,
             losses: 0,
             paths,
             block_of,
@@ -428,6 +434,18 @@ impl Device {
         });
         self.active.insert(number);
         number
+    }
+
+    /// The program was killed at `now`, and starts again at `until` with these clips. It has forgotten neighbours, links and bookings, and its displays
+    /// have ended without a word to others. Requests and counters stay on record, and later requests are numbered on. Nothing may be passed to it
+    /// before `until`.
+    pub fn handle_killed(&mut self, clips: BTreeSet<u32>, seed: u64, now: Instant, until: Instant) {
+        for number in self.active.clone() {
+            self.end(number, Outcome::Broken, now);
+        }
+        let counters = self.counters();
+        let before = core::mem::replace(self, Self::new(self.me, self.config, clips, seed, until));
+        (self.viewings, self.random, self.counters) = (before.viewings, before.random, counters);
     }
 
     /// The user has seen enough of what was asked for as the `number`-th, from 0.
@@ -581,7 +599,7 @@ impl Device {
 
     /// What the device has put on the air.
     pub fn counters(&self) -> Counters {
-        let steps = self.links.profiles.values().map(Profile::steps).sum();
+        let steps = self.counters.steps + self.links.profiles.values().map(Profile::steps).sum::<u64>();
         let repeated: u64 = self.senders.values().map(|sender| sender.repeated).sum();
         Counters { steps, repeated_packets: self.counters.repeated_packets + repeated, ..self.counters }
     }
@@ -620,6 +638,8 @@ impl Device {
         let Some(request) = self.viewings.get_mut(stream.request() as usize) else { return };
         if let (Some(receiver), Step::Playing { heard, .. }) = (&mut request.receiver, &mut request.step) {
             *heard = now;
+            let gap = request.came.replace(now).map(|came| now.saturating_since(came));
+            request.viewing.gap = request.viewing.gap.max(gap);
             receiver.handle_packet(sequence, now);
             if let Some(paths) = &mut request.paths {
                 paths.handle_packet(stream.path(), now);
@@ -885,7 +905,6 @@ impl Device {
                 self.reserve(number, answers.into(), now);
             }
             Step::Playing { shown: Some(shown), .. } if *shown <= now => {
-                request.viewing.report = local_report(&request.viewing, now);
                 self.end(number, Outcome::Completed, now);
             }
             Step::Playing { heard, shown: None } => {
@@ -1233,15 +1252,9 @@ impl Device {
     fn end(&mut self, number: u32, outcome: Outcome, now: Instant) {
         self.release_paths(number, now);
         let request = &mut self.viewings[number as usize];
-        if let Some(receiver) = &request.receiver {
-            request.viewing.report = receiver.report(now);
-        }
-        request.viewing.outcome = outcome;
+        request.viewing = Viewing { outcome, ..request.at(now) };
         request.step = Step::Ended;
         let show = request.show.take();
-        if let Some(show) = &show {
-            request.viewing.report = show.player.report(now);
-        }
         self.gathering.extend(request.block_of);
         self.active.remove(&number);
         for (_, block) in show.into_iter().flat_map(|show| show.fetched) {

@@ -66,6 +66,9 @@ pub struct StreamRecord {
     pub returned: u32,
     /// Time for which a second path was reserved.
     pub held_s: f64,
+    /// Longest time between two packets of the clip at the display, also over two paths one after the other; `null` if fewer than two came, and of
+    /// clips in blocks.
+    pub longest_gap_s: Option<f64>,
     /// From the request to the first picture; `null` if there was none.
     pub start_up_s: Option<f64>,
     /// Times that the display stopped because its buffer was empty.
@@ -226,6 +229,7 @@ pub fn stream_table(result: &RunResult) -> RecordBatch {
     table.counts("shortened", streams().map(|stream| stream.shortened.into()));
     table.counts("returned", streams().map(|stream| stream.returned.into()));
     table.numbers("held_s", streams().map(|stream| Some(stream.held_s)));
+    table.numbers("longest_gap_s", streams().map(|stream| stream.longest_gap_s));
     table.numbers("start_up_s", streams().map(|stream| stream.start_up_s));
     table.counts("hiccups", streams().map(|stream| stream.hiccups));
     table.numbers("stalled_s", streams().map(|stream| Some(stream.stalled_s)));
@@ -290,6 +294,7 @@ fn stream(cloud: &Cloud, node: NodeId, viewing: &Viewing, name: impl Fn(NodeId) 
         shortened: viewing.paths.shortened,
         returned: viewing.paths.returned,
         held_s: viewing.paths.held.as_secs_f64(),
+        longest_gap_s: viewing.gap.map(Duration::as_secs_f64),
         start_up_s: report.start_up_delay.map(Duration::as_secs_f64),
         hiccups: report.hiccups,
         stalled_s: report.stalled.as_secs_f64(),

@@ -69,6 +69,19 @@ pub struct Cloud {
     pub clips: Vec<Clip>,
     /// What users ask for.
     pub requests: Vec<Requests>,
+    /// Programs that are killed, in the order of time.
+    pub failures: Vec<Failure>,
+}
+
+/// A device whose program is killed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The device.
+    pub device: NodeId,
+    /// When.
+    pub at: Instant,
+    /// When it starts again; `None`: never.
+    pub until: Option<Instant>,
 }
 
 /// A clip of constant rate.

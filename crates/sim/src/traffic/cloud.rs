@@ -34,8 +34,11 @@ pub(super) fn add(
         requests.sort_by_key(|&(at, _)| at);
         let neighbours = Arc::clone(neighbours);
         let requests: VecDeque<_> = requests.into();
+        let down = cloud.failures.iter().filter(|failure| failure.device == node);
+        let failures =
+            down.map(|failure| (failure.at, failure.until.unwrap_or(end + Duration::from_secs(1)))).collect();
         let config = device::Config { cache: cloud.caches.get(&node).copied(), ..cloud.config };
-        hosts[node.0 as usize].add_cloud(CloudOptions { config, clips, requests, neighbours, seed });
+        hosts[node.0 as usize].add_cloud(CloudOptions { config, clips, requests, failures, neighbours, seed });
     }
 }
 
@@ -195,6 +198,7 @@ mod tests {
             placement: None,
             clips: vec![film, whole],
             requests: vec![],
+            failures: vec![],
         };
         assert_eq!(given(&cloud), [BTreeSet::new(), BTreeSet::from([2, 3, 4, 5])]);
     }
@@ -217,6 +221,7 @@ mod tests {
             placement: None,
             clips,
             requests: vec![],
+            failures: vec![],
         };
         let requests = arrivals(&cloud, &entry, 0, NodeId(0), 1, end);
         assert!(requests.iter().all(|&(at, _)| start < at && at < stop));

@@ -265,6 +265,91 @@ fn what_a_cloud_cannot_do_is_named() {
     let cache = "[[cloud.caches]]\nat = [\"home\", \"home1\"]\nsize = \"1 MB\"\n";
     let cache = errors("[[cloud.clips]]", &format!("{cache}[[cloud.clips]]"));
     assert!(cache.contains("cloud.caches.0.at.1") && cache.contains("\"home1\" already has a cache"), "{cache}");
+    let failure =
+        |start: u32| format!("[[cloud.failures]]\nat = [\"home1\"]\nstart = \"{start} s\"\nduration = \"5 s\"\n");
+    let twice = errors("[[cloud.clips]]", &format!("{}{}[[cloud.clips]]", failure(9), failure(5)));
+    assert!(twice.contains("cloud.failures.1.at.0") && twice.contains("\"home1\" is already down then"), "{twice}");
     let standard = errors("standard = \"802.11a\"\n        data_rate = \"54 Mb/s\"", "standard = \"802.11ac\"");
     assert!(standard.contains("needs stations that send each packet in its own frame"), "{standard}");
+}
+
+/// Five homes: `home1` is the relay between the ends, and `home2` and `home3` are a way around it of three hops.
+fn detour(duration: &str, cloud: &str) -> String {
+    format!(
+        r#"
+        duration = "{duration}"
+        [radio]
+        standard = "802.11a"
+        data_rate = "54 Mb/s"
+        rts_threshold = "off"
+        propagation = {{ model = "range", receive = "25 m", carrier_sense = "55 m" }}
+        [[nodes]]
+        name = "home"
+        count = 5
+        placement = {{ shape = "points", at = [["0 m", "0 m"], ["20 m", "0 m"], ["10 m", "20 m"], ["30 m", "20 m"], ["40 m", "0 m"]] }}
+        {cloud}
+        [[cloud.clips]]
+        name = "film"
+        rate = "1 Mb/s"
+        length = "60 s"
+        at = ["home0"]
+        [[cloud.requests]]
+        from = "home4"
+        clip = "film"
+        start = "20 s"
+        "#
+    )
+}
+
+/// The relay is killed at 40 s. The display waits for 15 s without media and searches for 0.5 s; then messages and media take milliseconds.
+#[test]
+fn a_display_whose_relay_was_killed_gets_its_media_over_another_path() {
+    let killed = "[cloud]\nadmission = \"all\"\n[[cloud.failures]]\nat = [\"home1\"]\nstart = \"40 s\"";
+    let [untouched, lost] = ["[cloud]\nadmission = \"all\"", killed].map(|keys| cloud(&detour("150 s", keys)));
+    let [before, after] = [&untouched, &lost].map(|cloud| &cloud.streams[0]);
+    assert_eq!((before.hops, before.reroutes, before.outcome), (2, 0, OutcomeName::Completed));
+    assert!(before.longest_gap_s.unwrap() < 0.5, "{before:?}");
+    assert_eq!((after.hops, after.reroutes, after.outcome), (3, 1, OutcomeName::Completed));
+    let gap = after.longest_gap_s.unwrap();
+    assert!((15.5..15.9).contains(&gap), "{gap}");
+    // A second was buffered, and the display goes on when it has as much again, which comes as fast as the path is.
+    assert!((gap - 1.3..gap).contains(&after.longest_stall_s), "{after:?}");
+    assert_eq!(lost.totals.orphaned_bookings, 0);
+}
+
+/// There is no way around the relay. It is back after 3 s and says of the next packet that it knows no such stream, so the source stops; the
+/// display learns the same from its next REFRESH, within 5 s. The relay's neighbours hear it, and it them, within two hellos.
+#[test]
+fn a_relay_that_was_rebooted_is_reserved_again() {
+    let request = one_each(3, "admission = \"all\"", "1 Mb/s", 100).replace("start = \"130 s\"", "start = \"20 s\"");
+    let failure = "[[cloud.failures]]\nat = [\"home1\"]\nstart = \"40 s\"\nduration = \"3 s\"";
+    let cloud = cloud(&homes(3, 20, "120 s", &(request + failure)));
+    let stream = cloud.streams.iter().find(|stream| stream.display == "home2").unwrap();
+    assert_eq!((stream.hops, stream.reroutes, stream.outcome), (2, 1, OutcomeName::Completed));
+    let gap = stream.longest_gap_s.unwrap();
+    assert!((3.5..3.0 + 5.0 + 1.0).contains(&gap), "{gap}");
+    assert_eq!(cloud.totals.orphaned_bookings, 0);
+}
+
+/// Nothing refreshes the bookings of a display that was killed. Those of the relay and of the source end after 15 s.
+#[test]
+fn what_a_killed_display_has_booked_ends() {
+    let failure =
+        "[cloud]\nadmission = \"all\"\n[[cloud.failures]]\nat = [\"home4\"]\nstart = \"40 s\"\nduration = \"30 s\"";
+    let orphans = |duration: &str| cloud(&detour(duration, failure)).totals.orphaned_bookings;
+    assert_eq!((orphans("41 s"), orphans("56 s")), (2, 0));
+    let cloud = cloud(&detour("56 s", failure));
+    assert_eq!(outcomes(&cloud), [OutcomeName::Broken]);
+    // From the first picture, 1.3 s after the request, to its end.
+    let shown = cloud.streams[0].played_s;
+    assert!((18.0..19.0).contains(&shown), "{shown}");
+}
+
+#[test]
+fn a_device_that_is_down_makes_no_requests_and_keeps_what_it_stores() {
+    let failure = "[cloud]\n[[cloud.failures]]\nat = [\"home0\", \"home4\"]\nstart = \"10 s\"\nduration = \"15 s\"";
+    let later = "[[cloud.requests]]\nfrom = \"home4\"\nclip = \"film\"\nstart = \"60 s\"";
+    let cloud = cloud(&(detour("140 s", failure) + later));
+    assert_eq!((cloud.totals.offered, outcomes(&cloud)), (1, vec![OutcomeName::Completed]));
+    assert_eq!((cloud.streams[0].asked_s, cloud.streams[0].source.as_deref()), (60.0, Some("home0")));
 }

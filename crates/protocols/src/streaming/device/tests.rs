@@ -250,6 +250,25 @@ fn a_relay_that_restarts_is_booked_again() {
     assert_eq!(net.booked(), 0);
 }
 
+/// Packets come 26 ms apart. Then all are lost for 4 s, and the sender repeats after half a second of silence.
+#[test]
+fn the_longest_time_without_media_is_on_record() {
+    let mut net = Net::string(2, Policy::All, 20e6, 1);
+    net.run_for(5);
+    net.ask(0, FILM);
+    assert_eq!(net.viewing(0).gap, None);
+    net.run_for(5);
+    assert!(net.viewing(0).gap < Some(Duration::from_millis(200)), "{:?}", net.viewing(0).gap);
+    net.loss = 1.0;
+    net.run_for(4);
+    net.loss = 0.0;
+    net.run_for(30);
+    let viewing = net.viewing(0);
+    assert_eq!(viewing.outcome, Outcome::Completed);
+    let gap = viewing.gap.expect("packets came");
+    assert!((Duration::from_secs(4)..Duration::from_millis(4_600)).contains(&gap), "{gap:?}");
+}
+
 /// A display that starts again counts its requests from 0, while the path still holds what it booked before. After 3 s the others also know its probe.
 #[test]
 fn a_display_that_restarts_gets_a_new_stream_and_not_the_rest_of_its_old_one() {
@@ -269,6 +288,47 @@ fn a_display_that_restarts_gets_a_new_stream_and_not_the_rest_of_its_old_one() {
         assert!(viewing.report.start_up_delay.unwrap() < Duration::from_secs(2), "{viewing:?}");
         assert_eq!(net.booked(), 0);
     }
+}
+
+#[test]
+fn a_killed_device_forgets_all_but_its_clips_and_what_is_on_record() {
+    let mut net = Net::string(3, Policy::All, 20e6, 1);
+    net.devices[0].clips.insert(7);
+    net.run_for(5);
+    net.ask(0, FILM);
+    net.ask(0, Wish { clip: 7, ..FILM });
+    net.run_for(10);
+    let (sent, until) = (net.devices[0].counters(), net.now + Duration::from_secs(60));
+    net.devices[0].handle_killed(BTreeSet::from([7]), 1, net.now, until);
+    let device = &mut net.devices[0];
+    assert_eq!(device.poll_output(), None);
+    assert!(device.poll_timeout() >= until);
+    assert!(device.neighbours().next().is_none() && device.reservations().streams().next().is_none());
+    assert_eq!((device.clips().collect::<Vec<_>>(), device.counters()), (vec![7], sent));
+    let [film, local] = [0, 1].map(|number| net.devices[0].viewing(number, until).expect("it was asked"));
+    assert_eq!((film.outcome, local.outcome), (Outcome::Broken, Outcome::Broken));
+    // 10 s less the search and two thirds of a second, in which the first second of media comes.
+    assert!((8_650..8_850).contains(&(film.report.played.as_nanos() / 1_000_000)), "{film:?}");
+    assert_eq!(local.report.played, Duration::from_secs(10));
+    // A later request has a number that no node knows.
+    net.devices[0].handle_request(FILM, until);
+    assert_eq!(net.devices[0].viewings(until).count(), 3);
+}
+
+/// The shorter path is in use, and the longer one is held, when the display is killed.
+#[test]
+fn what_became_of_the_paths_of_a_killed_display_stays_on_record() {
+    let mut net = Net::with(3, shortening(60), 20e6, 1);
+    net.run_for(40);
+    net.ask(0, LONG_FILM);
+    net.run_for(5);
+    net.links.insert((0, 2));
+    net.run_for(45);
+    let before = net.viewing(0).paths;
+    assert_eq!((before.shortened, net.booked()), (1, 3 + 2));
+    let (now, until) = (net.now, net.now + Duration::from_secs(60));
+    net.devices[0].handle_killed(BTreeSet::new(), 1, now, until);
+    assert_eq!(net.devices[0].viewings(until).next().expect("it was asked").paths, before);
 }
 
 fn shortening(hold: u64) -> Config {

@@ -50,6 +50,8 @@ pub(crate) struct CloudOptions {
     pub clips: BTreeSet<u32>,
     /// What its user asks for and when, the earliest first.
     pub requests: VecDeque<(Instant, Request)>,
+    /// When its program is killed, and when it starts again, in the order of time.
+    pub failures: VecDeque<(Instant, Instant)>,
     /// The nodes that its radio may reach.
     pub neighbours: Arc<Neighbours>,
     /// Seed of the run.
@@ -63,21 +65,39 @@ pub(in crate::host) struct Cloud {
     socket: SocketId,
     program: u32,
     requests: VecDeque<(Instant, Request)>,
+    failures: VecDeque<(Instant, Instant)>,
+    /// What it stores when it starts.
+    clips: BTreeSet<u32>,
+    /// From when on it runs.
+    up: Instant,
+    seed: u64,
 }
 
 impl Cloud {
     /// Messages have come.
     pub(super) fn handle_readable(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
         while let Some(Received { from, octets, length }) = stack.read_message(self.socket) {
-            self.device.handle_datagram(from, &octets, length, cx.now);
-            self.drain(stack, cx);
+            if self.up <= cx.now {
+                self.device.handle_datagram(from, &octets, length, cx.now);
+                self.drain(stack, cx);
+            }
         }
         self.set_timer(stack);
     }
 
     pub(super) fn handle_timeout(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
+        while let Some(&(at, until)) = self.failures.front()
+            && at <= cx.now
+        {
+            self.failures.pop_front();
+            self.device.handle_killed(self.clips.clone(), self.seed, cx.now, until);
+            self.up = until;
+        }
         while self.requests.front().is_some_and(|(at, _)| *at <= cx.now) {
             let Some((_, Request { wish, form })) = self.requests.pop_front() else { break };
+            if cx.now < self.up {
+                continue;
+            }
             match form {
                 Form::Whole => self.device.handle_request(wish, cx.now),
                 Form::Blocks(blocks) => self.device.handle_request_in_blocks(wish, blocks, cx.now),
@@ -115,7 +135,8 @@ impl Cloud {
 
     fn set_timer(&self, stack: &mut Stack) {
         let request = self.requests.front().map(|(at, _)| *at);
-        let next = request.map_or(self.device.poll_timeout(), |at| at.min(self.device.poll_timeout()));
+        let failure = self.failures.front().map(|&(at, _)| at);
+        let next = request.into_iter().chain(failure).fold(self.device.poll_timeout(), Instant::min);
         stack.set_program_timer(self.program, Some(next));
     }
 }
@@ -123,11 +144,12 @@ impl Cloud {
 impl Host {
     /// Makes this host a device of a streaming cloud.
     pub(crate) fn add_cloud(&mut self, options: CloudOptions) {
-        let CloudOptions { config, clips, requests, neighbours, seed } = options;
+        let CloudOptions { config, clips, requests, failures, neighbours, seed } = options;
         let owner = self.next_owner(FlowId::NONE);
         let socket = self.stack.add_messages(owner, PORT, neighbours);
-        let device = Device::new(ip_address(self.stack.node), config, clips, seed, Instant::START);
-        let cloud = Cloud { device, socket, program: owner.program, requests };
+        let device = Device::new(ip_address(self.stack.node), config, clips.clone(), seed, Instant::START);
+        let cloud =
+            Cloud { device, socket, program: owner.program, requests, failures, clips, up: Instant::START, seed };
         let stack = &mut self.stack;
         let program = Program::Cloud(Box::new(cloud));
         self.programs.push(program);

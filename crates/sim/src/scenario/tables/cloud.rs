@@ -83,6 +83,9 @@ pub(super) struct Cloud {
     /// Requests of users.
     #[schemars(extend("minItems" = 1))]
     requests: Later<Vec<Requests>>,
+    /// Times at which the programs of devices are killed, and start again.
+    #[schemars(extend("minItems" = 1, "x-default" = nothing("no device fails", "")))]
+    failures: Option<Later<Vec<Failure>>>,
 }
 
 /// Streams that are under way take shorter paths when links allow it, and return when these fail.
@@ -226,6 +229,22 @@ struct Requests {
     stop: Option<Time>,
 }
 
+/// The program of a device is killed, and starts again.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Failure {
+    /// Names of the devices and groups whose programs are killed.
+    #[schemars(extend("minItems" = 1))]
+    at: Vec<String>,
+    /// Time at which they are killed. The radio and the IP layer of their nodes go on.
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    start: Time,
+    /// Time after which they start again, with the clips that they stored at the start of the run, and without any other memory. Requests of their users
+    /// in between are not made.
+    #[schemars(extend("minimum" = 0.001, "maximum" = 315_576_000, "x-default" = nothing("they don't start again", "")))]
+    duration: Option<Time>,
+}
+
 /// Rule of admission.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -322,6 +341,7 @@ impl Resolver<'_> {
         let (clips, catalogue) = self.clips(&keys.clips, keys.placement, &nodes, &devices);
         let placement = self.clip_placement(&keys, clips.len(), devices.len());
         let requests = self.requests(&keys.requests, &nodes, &devices, &catalogue);
+        let failures = self.failures(keys.failures.as_ref(), &nodes, &devices);
         let shortening = keys.shortening.as_ref().map(|keys| {
             let keys = keys.read(&mut self.ledger, &["cloud", "shortening"]);
             let (after, hold) = (keys.after.into(), keys.hold.into());
@@ -355,7 +375,15 @@ impl Resolver<'_> {
             cache: None,
         };
         let caches = self.caches(keys.caches.as_ref(), &nodes, &devices);
-        Some(model::Cloud { devices: devices.into_iter().collect(), config, caches, placement, clips, requests })
+        Some(model::Cloud {
+            devices: devices.into_iter().collect(),
+            config,
+            caches,
+            placement,
+            clips,
+            requests,
+            failures,
+        })
     }
 
     fn adaptation(&mut self, given: Option<&Later<Adaptation>>, clips: &[model::Clip]) -> Option<adaptation::Config> {
@@ -464,6 +492,39 @@ impl Resolver<'_> {
             Some(())
         });
         caches
+    }
+
+    /// When programs of devices are killed. Each runs again before it is killed again.
+    fn failures(
+        &mut self,
+        given: Option<&Later<Vec<Failure>>>,
+        nodes: &Directory<'_>,
+        devices: &BTreeSet<NodeId>,
+    ) -> Vec<model::Failure> {
+        let Some(given) = given else { return Vec::new() };
+        let mut all: Vec<model::Failure> = Vec::new();
+        self.each(given, &["cloud", "failures"], |resolver, index, keys| {
+            let at = instant(keys.start);
+            let until = keys.duration.map(|duration| at + Duration::from(duration));
+            for (place, name) in keys.at.iter().enumerate() {
+                let path = ["cloud", "failures", index, "at", &place.to_string()];
+                for device in resolver.named_devices(&path, name, nodes, devices) {
+                    let overlaps = |other: &model::Failure| {
+                        other.device == device
+                            && other.until.is_none_or(|end| at <= end)
+                            && until.is_none_or(|end| other.at <= end)
+                    };
+                    if all.iter().any(overlaps) {
+                        resolver.report(&path, format!("{name:?} is already down then"), "times that do not overlap");
+                        return None;
+                    }
+                    all.push(model::Failure { device, at, until });
+                }
+            }
+            Some(())
+        });
+        all.sort_by_key(|failure| (failure.at, failure.device));
+        all
     }
 
     fn clips(
