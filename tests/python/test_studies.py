@@ -373,6 +373,7 @@ def made_up_cloud(draw: random.Random) -> dict[str, Any]:
             "held_s": draw.uniform(0.0, 9.0),
             "returned": draw.randrange(3),
             "reroutes": draw.randrange(3),
+            "longest_gap_s": draw.uniform(1.0, 20.0),
         }
         for _ in range(4)
     ]

@@ -1,7 +1,7 @@
 """H12: a cloud of devices that reserve paths, and know their neighbours by statistics: what the paper leaves to the future.
 
 The paper has no numbers of it. Scenes a and b: how many streams fit, and a link that is now and then slow. Scene c is in `feet`, d in `load`, e in
-`shortening`, f in `placement`, g in `caches`, h in `walks`, i in `crossing`, k in `order`, and failures are in `losses`.
+`shortening`, f in `placement`, g in `caches`, h in `walks`, i in `crossing`, k in `order`, and failures are in `losses` and `kills`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
-from hopcast_papers.h2o import caches, crossing, feet, homes, load, losses, order, placement, shortening, walks
+from hopcast_papers.h2o import caches, crossing, feet, homes, kills, load, losses, order, placement, shortening, walks
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ def _setup(amount: Amount) -> list[Parameter]:
         *crossing.setup(),
         *order.setup(),
         *losses.setup(),
+        *kills.setup(),
         Parameter("runs", f"{len(_seeds(amount))} seeds in b, {len(_capacity_seeds(amount))} in a", "not stated"),
     ]
 
@@ -202,6 +203,7 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
     found |= walks.cases(amount)
     found |= crossing.cases(amount)
     found |= losses.cases(amount)
+    found |= kills.cases(amount)
     return {**found, **order.cases(amount)}
 
 
@@ -255,6 +257,7 @@ def _rows(measured: Measured) -> list[Row]:
         *crossing.rows(measured),
         *order.rows(measured),
         *losses.rows(measured),
+        *kills.rows(measured),
     ]
 
 
@@ -360,6 +363,7 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
         *crossing.figures(table),
         *order.figures(table),
         *losses.figures(table),
+        *kills.figures(table),
     ]
 
 
