@@ -73,7 +73,7 @@ const SEARCHES: u8 = 3;
 const PATHS: usize = 3;
 /// Time without media after which a display looks for another path.
 const SILENCE: Duration = Duration::from_secs(15);
-/// How often it does. A path that [`Paths`] gives up does not count.
+/// How often it does, also if it found none. A search because [`Paths`] gave a path up does not count.
 const REROUTES: u32 = 3;
 /// Bytes of UDP payload in a measuring packet: those of a packet of media, so that both tell the same rate.
 const MEASURING_PACKET: u32 = MEDIA_HEADER_LEN as u32 + PACKET;
@@ -268,8 +268,8 @@ struct Request {
     rates: Option<Arc<[u32]>>,
     /// When the last packet of media came.
     came: Option<Instant>,
-    /// Times that its path was lost: it ended, or nothing came for [`SILENCE`].
-    losses: u32,
+    /// Times that it looked for another path, of [`REROUTES`].
+    searches: u32,
     /// Its paths, if they may be shortened.
     paths: Option<Paths>,
     /// The request that it fetches a block for.
@@ -427,7 +427,7 @@ impl Device {
             receiver: None,
             rates: None,
             came: None,
-            losses: 0,
+            searches: 0,
             paths,
             block_of,
             show: None,
@@ -895,7 +895,7 @@ impl Device {
                 if answers.is_empty() {
                     return match searches < SEARCHES {
                         true => self.search(number, searches + 1, now),
-                        false if request.receiver.is_some() => self.end(number, Outcome::Broken, now),
+                        false if request.receiver.is_some() => self.search_again(number, now),
                         false => self.end(number, Outcome::NotFound, now),
                     };
                 }
@@ -1223,11 +1223,12 @@ impl Device {
             return self.plan(number, path, longer, true, others, now);
         }
         request.viewing.refusals += 1;
-        if others.is_empty() {
-            let outcome = if request.receiver.is_some() { Outcome::Broken } else { Outcome::Refused(reason) };
-            self.end(number, outcome, now);
-        } else {
+        if !others.is_empty() {
             self.reserve(number, others, now);
+        } else if request.receiver.is_some() {
+            self.search_again(number, now);
+        } else {
+            self.end(number, Outcome::Refused(reason), now);
         }
     }
 
@@ -1238,11 +1239,16 @@ impl Device {
         if request.receiver.as_ref().is_some_and(Receiver::is_complete) {
             return;
         }
-        let may_search = request.losses < REROUTES;
-        request.losses += 1;
-        request.viewing.reroutes += u32::from(may_search);
+        request.viewing.reroutes += u32::from(request.searches < REROUTES);
+        self.search_again(number, now);
+    }
+
+    /// A display without a path looks for another one, or gives up.
+    fn search_again(&mut self, number: u32, now: Instant) {
         self.release_paths(number, now);
-        if may_search {
+        let request = &mut self.viewings[number as usize];
+        request.searches += 1;
+        if request.searches <= REROUTES {
             self.search(number, 1, now);
         } else {
             self.end(number, Outcome::Broken, now);

@@ -269,6 +269,71 @@ fn the_longest_time_without_media_is_on_record() {
     assert!((Duration::from_secs(4)..Duration::from_millis(4_600)).contains(&gap), "{gap:?}");
 }
 
+/// The last packets come at most 0.13 s before all are lost: a feedback each 0.1 s lets them go. The display waits for 15 s, and asks three times in each
+/// of three searches, for 0.5 s.
+#[test]
+fn a_display_that_lost_its_path_gives_up_after_three_searches() {
+    let mut net = Net::string(3, Policy::All, 20e6, 1);
+    net.run_for(5);
+    net.ask(0, LONG_FILM);
+    net.run_for(10);
+    net.loss = 1.0;
+    let lost = net.now;
+    net.run_until(lost + Duration::from_millis(15_000 + 4_500 - 130));
+    assert_eq!(net.viewing(0).outcome, Outcome::Playing);
+    net.run_until(lost + Duration::from_millis(15_000 + 4_500 + 2));
+    assert_eq!((net.viewing(0).outcome, net.viewing(0).reroutes), (Outcome::Broken, 1));
+}
+
+/// All packets are lost for 16.2 s, which no probe of the first search survives, and nodes know each other again after two hellos.
+#[test]
+fn a_display_finds_a_path_in_its_second_search() {
+    let mut net = Net::string(3, Policy::All, 20e6, 1);
+    net.run_for(5);
+    net.ask(0, LONG_FILM);
+    net.run_for(10);
+    net.loss = 1.0;
+    net.run_until(net.now + Duration::from_millis(16_200));
+    net.loss = 0.0;
+    net.run_for(5);
+    let viewing = net.viewing(0);
+    assert_eq!((viewing.outcome, viewing.reroutes, net.booked()), (Outcome::Playing, 1, 3));
+    let gap = viewing.gap.expect("packets came");
+    assert!((Duration::from_millis(17_000)..Duration::from_millis(19_600)).contains(&gap), "{gap:?}");
+    net.run_for(250);
+    assert_eq!((net.viewing(0).outcome, net.booked()), (Outcome::Completed, 0));
+}
+
+/// The path ends, and the reservation of the next one is refused: the display searches again at once, and has it half a second later.
+#[test]
+fn a_display_that_lost_its_path_searches_again_after_a_refusal() {
+    let mut net = Net::string(2, Policy::All, 20e6, 1);
+    net.run_for(5);
+    net.ask(0, FILM);
+    net.run_for(3);
+    let stream = StreamId { display: node(0), number: 0 };
+    let tell = |net: &mut Net, message: Message| {
+        let octets: Arc<[u8]> = message.emit().into();
+        let length = octets.len() as u32;
+        net.devices[0].handle_datagram(node(1), &octets, length, net.now);
+        net.drain(0);
+    };
+    tell(&mut net, Message::Release { stream });
+    net.run_until(net.now + Duration::from_millis(500));
+    let attempt = net.devices[0].viewings[0].attempt;
+    assert!(matches!(net.devices[0].viewings[0].step, Step::Reserving { .. }));
+    // Its RESERVE does not arrive.
+    net.flights.clear();
+    tell(&mut net, Message::Reject { stream, attempt, node: node(1), reason: Refusal::Lost, fits: 0 });
+    assert!(matches!(net.devices[0].viewings[0].step, Step::Searching { .. }));
+    net.run_until(net.now + Duration::from_millis(502));
+    let viewing = net.viewing(0);
+    assert_eq!((viewing.outcome, viewing.refusals, viewing.reroutes, net.booked()), (Outcome::Playing, 1, 1, 2));
+    assert!(matches!(net.devices[0].viewings[0].step, Step::Playing { .. }));
+    net.run_for(30);
+    assert_eq!((net.viewing(0).outcome, net.booked()), (Outcome::Completed, 0));
+}
+
 /// A display that starts again counts its requests from 0, while the path still holds what it booked before. After 3 s the others also know its probe.
 #[test]
 fn a_display_that_restarts_gets_a_new_stream_and_not_the_rest_of_its_old_one() {
