@@ -296,8 +296,13 @@ impl Reservations {
                     // The node has forgotten, or never knew: the ones behind must forget too.
                     return self.send(Some(from), Message::Release { stream });
                 };
-                if booking.next() != Some(from) || booking.attempt != attempt || booking.is_firm {
+                if booking.next() != Some(from) || booking.attempt != attempt {
                     return;
+                }
+                if booking.is_firm {
+                    // Repeated: the first one may have been lost on its way to the display.
+                    let previous = booking.previous();
+                    return self.send(previous, Message::Confirm { stream, attempt, risk });
                 }
                 booking.is_firm = true;
                 booking.expires = expiry;

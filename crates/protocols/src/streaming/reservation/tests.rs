@@ -225,6 +225,33 @@ fn a_repeated_reserve_books_once_and_is_passed_on() {
 }
 
 /// Both meet at node 2, which has time for one.
+/// The relay's first CONFIRM does not reach the display, which repeats its RESERVE after a second.
+#[test]
+fn a_lost_confirm_is_repeated_by_a_relay_whose_booking_is_firm() {
+    let mut path = Path::new(RULES, 20e6);
+    let reach_display = |path: &mut Path| {
+        let reserve = message(&mut path.nodes[0], 2);
+        path.give(2, 1, reserve, seconds(20));
+        let reserve = message(&mut path.nodes[1], 3);
+        path.give(3, 2, reserve, seconds(20));
+        let answers = outputs(&mut path.nodes[2]);
+        let Some(Output::Send { message: confirm, .. }) = answers.last() else { panic!("{answers:?}") };
+        path.give(2, 3, confirm.clone(), seconds(20));
+        message(&mut path.nodes[1], 1)
+    };
+    path.nodes[0].handle_plan(plan(1, &[1, 2, 3], 0.2), &path.worlds[0], seconds(20));
+    let lost = reach_display(&mut path);
+    assert!(path.nodes[1].booking(stream(1)).expect("booked").is_firm());
+    path.nodes[0].handle_timeout(seconds(21));
+    let confirm = reach_display(&mut path);
+    assert_eq!(confirm, lost);
+    path.give(1, 2, confirm.clone(), seconds(21));
+    assert!(matches!(outputs(&mut path.nodes[0]).as_slice(), [Output::Confirmed { risk: Some(_), .. }]));
+    // Another one changes nothing.
+    path.give(1, 2, confirm, seconds(22));
+    assert_eq!(outputs(&mut path.nodes[0]), []);
+}
+
 #[test]
 fn of_two_that_race_the_lower_identity_wins() {
     let (world, mut relay) = (World::new(2, 6e6), Reservations::new(node(2), RULES, 7));
