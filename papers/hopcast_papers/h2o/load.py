@@ -228,7 +228,7 @@ def panels(table: Table) -> Figure:
                 half = [row.ci95 or 0.0 for row in found]
                 top = 100.0 if metric in shares else math.inf
                 below = [min(one, height) for one, height in zip(half, heights, strict=True)]
-                above = [min(one, top - height) for one, height in zip(half, heights, strict=True)]
+                above = [min(one, max(top - height, 0.0)) for one, height in zip(half, heights, strict=True)]
                 look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
                 look |= LOOKS.get(name, {})
                 # Side by side, so that intervals of one load can be told apart.
