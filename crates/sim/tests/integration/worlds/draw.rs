@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::keys::{ALL, SCHEMA, WORDS_LEFT_OUT, is_kind_left_out, is_left_out, plain, tag};
 
 /// Usual values of keys, where the limits of the schema are far apart.
-const USUAL: [(&str, &[&str]); 44] = [
+const USUAL: [(&str, &[&str]); 49] = [
     ("duration", &["20 ms", "60 ms", "150 ms", "300 ms"]),
     ("spacing", &["1 m", "20 m", "100 m", "200 m", "400 m"]),
     ("radius", &["2 m", "50 m", "180 m"]),
@@ -36,6 +36,7 @@ const USUAL: [(&str, &[&str]); 44] = [
     ("bytes", &["1 B", "5 kB", "1 MB"]),
     ("size", &["1 B", "100 B", "1400 B", "20 kB"]),
     ("packet", &["1 B", "40 B", "200 B", "1400 B", "4 kB"]),
+    ("adaptation.segment", &["0.1 s", "0.5 s"]),
     ("segment", &["1 B", "100 B", "536 B", "1400 B"]),
     ("socket_buffer", &["1 B", "2 kB", "20 kB", "212992 B"]),
     ("application.rate", &["20 kb/s", "500 kb/s", "4 Mb/s", "30 Mb/s"]),
@@ -44,7 +45,11 @@ const USUAL: [(&str, &[&str]); 44] = [
     ("max_rate", &["1 Mb/s", "5 Mb/s", "20 Mb/s"]),
     ("clips.rate", &["50 kb/s", "1 Mb/s"]),
     ("clips.length", &["1 s", "5 s"]),
+    ("clips.lower_rates", &["20 kb/s"]),
     ("requests.every", &["0.1 s", "1 s"]),
+    ("adaptation.buffer", &["1 s", "30 s"]),
+    ("failures.start", &["5 ms", "40 ms"]),
+    ("failures.duration", &["10 ms", "1 s"]),
     ("nominal_rate", &["1 Mb/s", "25 Mb/s"]),
     ("links.rate", &["100 kb/s", "2 Mb/s", "100 Mb/s"]),
     ("access.rate", &["100 kb/s", "2 Mb/s", "100 Mb/s"]),
@@ -183,10 +188,16 @@ impl Draws {
         let mut radio = self.table(of("radio"), ".radio");
         self.standard = self.word(&of("radio")["properties"]["standard"]["oneOf"], ".radio.standard");
         radio.insert("standard".into(), self.standard.clone().into());
+        if let Some(queue) = radio.get_mut("queue")
+            && ["airtime_fairness", "airtime_limit"].iter().any(|key| queue[key] != Value::Null)
+        {
+            queue["discipline"] = "mac80211".into();
+        }
         let is_infrastructure = self.chance(0.2);
         let routing = self.value(&node["properties"]["routing"], ".nodes.routing");
         let mut names = Vec::new();
         let mut devices = Vec::new();
+        let mut hubs = Vec::new();
         let mut nodes = Vec::new();
         for (place, name) in ["a", "b", "c"].into_iter().take(1 + self.random.below(3) as usize).enumerate() {
             let mut group = self.table(node, ".nodes");
@@ -196,6 +207,7 @@ impl Draws {
             let role = match (is_infrastructure, place) {
                 (true, 0) => "access-point",
                 (true, _) => "station",
+                _ if place > 0 && (self.wanted == ".nodes.role=hub" || self.chance(0.05)) => "hub",
                 _ if place > 0 && self.chance(0.2) => "wired",
                 _ => "ad-hoc",
             };
@@ -205,7 +217,7 @@ impl Draws {
             }
             let count = if role == "access-point" { 1 } else { 1 + self.random.below(4) };
             let at: Vec<Value> = (0..count).map(|_| json!([self.length(), self.length()])).collect();
-            if role == "wired" {
+            if role == "wired" || role == "hub" {
                 group.retain(|key, _| !["placement", "mobility", "radios", "card"].contains(&key.as_str()));
             } else if group.get("mobility").is_some_and(|mobility| mobility["model"] == "streets") {
                 self.draw_streets(&mut group, count);
@@ -216,6 +228,12 @@ impl Draws {
                 placement.map(|placement| group.insert("placement".into(), placement));
             }
             group.insert("name".into(), name.into());
+            if role == "hub" {
+                group.remove("count");
+                hubs.push(name);
+                nodes.push(Value::from(group));
+                continue;
+            }
             if count == 1 && self.chance(0.5) {
                 group.remove("count");
                 names.push(name.to_owned());
@@ -234,7 +252,7 @@ impl Draws {
         document.insert("radio".into(), radio.into());
         document.insert("nodes".into(), nodes.into());
         let least = u32::from(self.is_wanted(".links"));
-        let links: Vec<Value> = (0..self.random.below(4).max(least))
+        let mut links: Vec<Value> = (0..self.random.below(4).max(least))
             .map(|_| {
                 let mut link = self.table(&of("links")["items"], ".links");
                 link.insert("between".into(), json!([self.one(&names), self.one(&names)]));
@@ -244,6 +262,10 @@ impl Draws {
                 link.into()
             })
             .collect();
+        for hub in hubs {
+            let ends = [0; 2].map(|_| self.one(&names));
+            links.extend(ends.map(|end| json!({ "between": [hub, end], "rate": "2 Mb/s" })));
+        }
         if !links.is_empty() {
             document.insert("links".into(), links.into());
         }
@@ -279,6 +301,16 @@ impl Draws {
         let mut clip = self.table(&of["properties"]["clips"]["items"], ".cloud.clips");
         clip.insert("name".into(), "film".into());
         clip.insert("at".into(), json!([self.one(&names)]));
+        if cloud.contains_key("adaptation") {
+            clip.insert("lower_rates".into(), json!(["20 kb/s"]));
+            clip.remove("block");
+        }
+        for key in ["caches", "failures"] {
+            if let Some(list) = cloud.get_mut(key).and_then(Value::as_array_mut) {
+                list.truncate(1);
+                list.iter_mut().for_each(|table| table["at"] = json!([self.one(&names)]));
+            }
+        }
         let mut request = self.table(&of["properties"]["requests"]["items"], ".cloud.requests");
         request.insert("from".into(), self.one(&names).into());
         let clip_name = if clip.contains_key("count") && self.chance(0.5) { "film0" } else { "film" };
