@@ -18,6 +18,7 @@ class Adaptation(TypedDict, total=False):
     """How displays choose the rate of clips that have `lower_rates`, segment by segment."""
 
     buffer: Quantity
+    reserve: Literal["highest", "lowest"]
     rule: Literal["bba", "bola", "robust-mpc"]
     segment: Quantity
 

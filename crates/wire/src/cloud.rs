@@ -117,6 +117,8 @@ pub struct Segment {
     pub rate: u32,
     /// Its length in milliseconds.
     pub length: u32,
+    /// The highest rate in which the clip is stored, in b/s: how fast its packets may follow each other.
+    pub highest: u32,
 }
 
 /// One node on a path to be reserved, and its link to the node before it.
@@ -377,8 +379,10 @@ impl Message {
                 out.extend(next.to_be_bytes());
                 out.extend(limit.to_be_bytes());
                 put_list(&mut out, came, |out, &bits| out.push(bits));
-                if let Some(Segment { first, start, rate, length }) = segment {
-                    [first, start, rate, length].into_iter().for_each(|number| out.extend(number.to_be_bytes()));
+                if let Some(Segment { first, start, rate, length, highest }) = segment {
+                    [first, start, rate, length, highest]
+                        .into_iter()
+                        .for_each(|number| out.extend(number.to_be_bytes()));
                 }
             }
             Self::Padding => {}
@@ -612,6 +616,7 @@ impl Input<'_> {
             start: self.number("start")?,
             rate: self.number("rate")?,
             length: self.number("length")?,
+            highest: self.number("highest rate")?,
         })
     }
 
@@ -674,8 +679,8 @@ mod tests {
         let feedback = |segment| Message::Feedback { stream: STREAM, next: 5, limit: 9, came: vec![0x40], segment };
         let body = [10, 0, 0, 3, 1, 2, 3, 4, 0, 0, 0, 5, 0, 0, 0, 9, 1, 0x40];
         assert_eq!(feedback(None).emit(), [&[b'H', b'C', 1, 10], &body[..]].concat());
-        let segment = Segment { first: 3, start: 2_000, rate: 500_000, length: 1_000 };
-        let choice = [0, 0, 0, 3, 0, 0, 0x07, 0xd0, 0, 0x07, 0xa1, 0x20, 0, 0, 0x03, 0xe8];
+        let segment = Segment { first: 3, start: 2_000, rate: 500_000, length: 1_000, highest: 1_000_000 };
+        let choice = [0, 0, 0, 3, 0, 0, 0x07, 0xd0, 0, 0x07, 0xa1, 0x20, 0, 0, 0x03, 0xe8, 0, 0x0f, 0x42, 0x40];
         assert_eq!(feedback(Some(segment)).emit(), [&[b'H', b'C', 1, 15], &body[..], &choice].concat());
         assert_eq!(reject.emit(), [b'H', b'C', 1, 6, 10, 0, 0, 3, 1, 2, 3, 4, 2, 10, 0, 0, 9, 2, 0, 0, 0x09, 0xc4]);
     }
@@ -741,7 +746,13 @@ mod tests {
     }
 
     fn segment() -> impl Strategy<Value = Segment> {
-        any::<[u32; 4]>().prop_map(|[first, start, rate, length]| Segment { first, start, rate, length })
+        any::<[u32; 5]>().prop_map(|[first, start, rate, length, highest]| Segment {
+            first,
+            start,
+            rate,
+            length,
+            highest,
+        })
     }
 
     fn links() -> impl Strategy<Value = Vec<ReservedLink>> {

@@ -46,6 +46,17 @@ pub struct Config {
     pub segment: Duration,
     /// Media that the buffer holds, at least a segment.
     pub buffer: Duration,
+    /// Rate by which the stream is admitted, and that it reserves.
+    pub reserve: Reserve,
+}
+
+/// What a stream reserves whose rate changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reserve {
+    /// Its highest rate.
+    Highest,
+    /// Its lowest rate. More comes where there is room.
+    Lowest,
 }
 
 /// What was chosen for one display.
@@ -125,7 +136,8 @@ impl Adapter {
             (Some((last, ..)), Rule::RobustMpc) => self.by_model(last, buffered),
         };
         let length = self.segment_millis().min(left);
-        let segment = Segment { first, start: self.chosen, rate: self.rates[place], length };
+        let highest = self.rates[self.rates.len() - 1];
+        let segment = Segment { first, start: self.chosen, rate: self.rates[place], length, highest };
         self.adapted.switches += u32::from(self.last.is_some_and(|(last, ..)| last != place));
         self.chosen += length;
         self.last = Some((place, length, now));

@@ -112,6 +112,7 @@ impl Timeout {
 #[derive(Clone, Debug)]
 pub struct Sender {
     layout: Layout,
+    pace: f64,
     interval: Duration,
     /// All before it have come.
     base: u32,
@@ -142,10 +143,10 @@ pub struct Sender {
 impl Sender {
     /// Sends nothing before the first feedback, and then up to `pace` times the rate of the clip. The display buffers `prefetch`.
     pub fn new(layout: Layout, pace: f64, prefetch: Duration, now: Instant) -> Self {
-        let interval = Duration::from_secs_f64(layout.time.as_secs_f64() / pace);
         Self {
             layout,
-            interval,
+            pace,
+            interval: paced(&layout, pace),
             base: 0,
             sent: VecDeque::new(),
             latest: now,
@@ -223,6 +224,7 @@ impl Sender {
         // An older feedback may come late.
         if segment.first >= self.layout.first {
             self.layout = Layout::of(segment);
+            self.interval = paced(&Layout::new(segment.highest, Duration::ZERO), self.pace);
         }
     }
 
@@ -273,6 +275,11 @@ impl Sender {
         let sent = self.sent.len() as u32;
         sent < WINDOW && self.base + sent < self.limit
     }
+}
+
+/// Time from one packet to the next.
+fn paced(layout: &Layout, pace: f64) -> Duration {
+    Duration::from_secs_f64(layout.time.as_secs_f64() / pace)
 }
 
 /// The packet that a sender would send.
@@ -624,6 +631,7 @@ mod tests {
             rule: adaptation::Rule::Bba,
             segment: Duration::from_secs(1),
             buffer: Duration::from_secs(6),
+            reserve: adaptation::Reserve::Highest,
         };
         let adapter = Adapter::new(config, [526_400, 1_052_800].into(), seconds * 1_000);
         Receiver::adaptive(adapter, Duration::from_secs(seconds.into()), Duration::from_secs(1), millis(0), millis(0))
@@ -633,7 +641,7 @@ mod tests {
     #[test]
     fn an_adaptive_display_asks_for_one_segment_after_the_other() {
         let mut receiver = adaptive(10);
-        let segment = |first, start, rate| Some(Segment { first, start, rate, length: 1_000 });
+        let segment = |first, start, rate| Some(Segment { first, start, rate, length: 1_000, highest: 1_052_800 });
         let first = receiver.poll_feedback(millis(0)).expect("at once");
         assert_eq!((first.next, first.limit, first.segment), (0, 50, segment(0, 0, 526_400)));
         (0..50).for_each(|number| receiver.handle_packet(number, millis(200)));
@@ -670,8 +678,8 @@ mod tests {
 
     #[test]
     fn a_sender_follows_segments_and_takes_no_older_one() {
-        let mut sender = Sender::new(Layout::new(1_052_800, Duration::from_secs(10)), 1.0, BUFFER, millis(0));
-        let segment = |first, start, rate| Segment { first, start, rate, length: 1_000 };
+        let mut sender = Sender::new(Layout::new(526_400, Duration::from_secs(10)), 1.0, BUFFER, millis(0));
+        let segment = |first, start, rate| Segment { first, start, rate, length: 1_000, highest: 1_052_800 };
         sender.handle_segment(&segment(50, 1_000, 526_400));
         sender.handle_feedback(50, 100, &[], millis(0));
         assert_eq!(sender.poll_send(millis(0)), Some(50));
@@ -731,14 +739,14 @@ mod tests {
         #[test]
         fn any_feedback_is_harmless(
             feedbacks in prop::collection::vec((any::<u32>(), any::<u32>(), prop::collection::vec(any::<u8>(), 0..40)), 0..20),
-            segments in prop::collection::vec(any::<[u32; 4]>(), 0..20),
+            segments in prop::collection::vec(any::<[u32; 5]>(), 0..20),
         ) {
             for adapts in [false, true] {
                 let mut sender = Sender::new(layout(), 1.5, BUFFER, millis(0));
                 for (step, (next, limit, came)) in feedbacks.iter().enumerate() {
                     let now = millis(step as u64 * 300);
-                    if let Some(&[first, start, rate, length]) = segments.get(step).filter(|_| adapts) {
-                        sender.handle_segment(&Segment { first, start, rate, length });
+                    if let Some(&[first, start, rate, length, highest]) = segments.get(step).filter(|_| adapts) {
+                        sender.handle_segment(&Segment { first, start, rate, length, highest });
                     }
                     sender.handle_feedback(next % 120, *limit, came, now);
                     while let Some(number) = sender.poll_send(now) {

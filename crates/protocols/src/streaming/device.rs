@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use hopcast_wire::cloud::{MEDIA_HEADER_LEN, Message, PlannedHop, ProbedHop, Refusal, StreamId, Wish};
 
-use super::adaptation::{self, Adapted, Adapter};
+use super::adaptation::{self, Adapted, Adapter, Reserve};
 use super::admission::{Load, Policy, tolerated};
 use super::airtime::{Surroundings, share, units};
 use super::cache::{self, Cache};
@@ -372,13 +372,15 @@ impl Device {
         }
     }
 
-    /// The user asks for a clip that is stored in several rates: up to [`adaptation::MAX_RATES`], the lowest first. `wish` has the highest one.
+    /// The user asks for a clip that is stored in several rates: one to [`adaptation::MAX_RATES`], the lowest first. `wish` has the highest one.
     pub fn handle_adaptive_request(&mut self, wish: Wish, rates: Arc<[u32]>, now: Instant) {
+        let Some(adaptation::Config { reserve, .. }) = self.config.adaptation else {
+            return self.handle_request(wish, now);
+        };
         let number = self.viewings.len();
-        self.handle_request(wish, now);
-        if self.config.adaptation.is_some() {
-            self.viewings[number].rates = Some(rates);
-        }
+        let rate = if reserve == Reserve::Lowest { rates[0] } else { wish.rate };
+        self.handle_request(Wish { rate, ..wish }, now);
+        self.viewings[number].rates = Some(rates);
     }
 
     /// The user asks for a clip that is stored in blocks. A block that no device has ends the display.

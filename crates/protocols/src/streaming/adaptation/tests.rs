@@ -9,7 +9,12 @@ fn seconds(seconds: f64) -> Duration {
 
 /// A display whose buffer holds 30 s in segments of `segment` s, of a clip of 160 s.
 fn adapter(rule: Rule, rates: &[u32], segment: u64, buffer: u64) -> Adapter {
-    let config = Config { rule, segment: Duration::from_secs(segment), buffer: Duration::from_secs(buffer) };
+    let config = Config {
+        rule,
+        segment: Duration::from_secs(segment),
+        buffer: Duration::from_secs(buffer),
+        reserve: Reserve::Highest,
+    };
     Adapter::new(config, rates.into(), 160_000)
 }
 
@@ -121,16 +126,16 @@ fn segments_follow_each_other_to_the_end_and_wait_for_room() {
     let mut adapter = adapter(Rule::Bba, &MEGABITS, 4, 30);
     adapter.length = 10_500;
     let now = Instant::START;
-    let rate = 1_000_000;
+    let (rate, highest) = (1_000_000, 4_000_000);
     assert_eq!(adapter.poll_segment(0, seconds(26.1), now), None, "no room for 4 s");
-    let first = Segment { first: 0, start: 0, rate, length: 4_000 };
+    let first = Segment { first: 0, start: 0, rate, length: 4_000, highest };
     assert_eq!(adapter.poll_segment(0, seconds(26.0), now), Some(first));
     adapter.handle_segment(500_000, now + seconds(1.0));
     // The buffer is full enough for the highest rate.
-    let second = Segment { first: 380, start: 4_000, rate: 4_000_000, length: 4_000 };
+    let second = Segment { first: 380, start: 4_000, rate: 4_000_000, length: 4_000, highest };
     assert_eq!(adapter.poll_segment(380, seconds(20.0), now), Some(second));
     adapter.handle_segment(2_000_000, now + seconds(2.0));
-    let last = Segment { first: 1_900, start: 8_000, rate: 4_000_000, length: 2_500 };
+    let last = Segment { first: 1_900, start: 8_000, rate: 4_000_000, length: 2_500, highest };
     assert_eq!(adapter.poll_segment(1_900, seconds(20.0), now), Some(last));
     adapter.handle_segment(1_250_000, now + seconds(3.0));
     assert_eq!(adapter.poll_segment(9_999, seconds(0.0), now), None);
@@ -148,7 +153,7 @@ proptest! {
         segment in 500_u64..8_000,
         times in prop::collection::vec((0_u64..20_000, 0_u64..30_000), 1..20),
     ) {
-        let config = Config { rule, segment: Duration::from_millis(segment), buffer: Duration::from_millis(segment * 4) };
+        let config = Config { rule, segment: Duration::from_millis(segment), buffer: Duration::from_millis(segment * 4), reserve: Reserve::Lowest };
         let rates: Arc<[u32]> = rates.into_iter().collect();
         let mut adapter = Adapter::new(config, Arc::clone(&rates), length);
         let (mut now, mut covered) = (Instant::START, 0);

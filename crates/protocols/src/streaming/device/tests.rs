@@ -536,7 +536,12 @@ fn a_producer_sends_one_packet_at_a_time() {
 const RATES: [u32; 3] = [100_000, 200_000, 400_000];
 
 fn adaptive(rule: adaptation::Rule) -> Config {
-    let adaptation = adaptation::Config { rule, segment: Duration::from_secs(1), buffer: Duration::from_secs(10) };
+    let adaptation = adaptation::Config {
+        rule,
+        segment: Duration::from_secs(1),
+        buffer: Duration::from_secs(10),
+        reserve: Reserve::Highest,
+    };
     Config { adaptation: Some(adaptation), ..config(Policy::All) }
 }
 
@@ -590,6 +595,33 @@ fn a_display_that_adapts_goes_on_after_its_path_was_lost() {
         );
         assert!(viewing.adapted.is_some_and(|adapted| adapted.switches > 0), "{rule:?}");
         assert_eq!(net.booked(), 0);
+    }
+}
+
+/// 400 kb/s over two links of 800 kb/s, each of which takes half of the time: refused. 100 kb/s is admitted, and more comes: at least the second rate, and at
+/// most what the links carry, 800 / 2 · 1316 / 1360 = 387 kb/s.
+#[test]
+fn a_display_that_reserves_its_lowest_rate_is_admitted_and_shows_more() {
+    for (reserve, outcome) in
+        [(Reserve::Highest, Outcome::Refused(Refusal::Airtime)), (Reserve::Lowest, Outcome::Completed)]
+    {
+        let mut config = adaptive(adaptation::Rule::Bba);
+        config.rules.policy = Policy::Airtime;
+        config.adaptation = config.adaptation.map(|adaptation| adaptation::Config { reserve, ..adaptation });
+        let mut net = Net::with(3, config, 800e3, 1);
+        net.run_for(40);
+        ask_adaptive(&mut net, 0);
+        net.run_for(5);
+        let reserved = net.devices[0].reserved();
+        net.run_for(205);
+        let viewing = net.viewing(0);
+        assert_eq!(viewing.outcome, outcome);
+        if reserve == Reserve::Lowest {
+            // 100 kb/s · 1360/1316 over two links of 800 kb/s.
+            assert!((reserved - 0.258).abs() < 0.002, "{reserved}");
+            let adapted = viewing.adapted.expect("it adapts");
+            assert!(adapted.bits > 200 * 200_000, "{adapted:?}");
+        }
     }
 }
 

@@ -120,7 +120,22 @@ struct Adaptation {
     /// Media that a display buffers at most, at least two segments. It begins with `prefetch`, or with three segments if that is less.
     #[schemars(extend("minimum" = 0.2, "maximum" = 3600, "x-default" = is("30 s", "Yin and others, SIGCOMM 2015")))]
     buffer: Time,
+    /// Rate by which a stream is admitted, and that it reserves.
+    #[schemars(extend("x-default" = is("highest", "")))]
+    reserve: Reserve,
 }
+
+/// Rate by which a stream is admitted, and that it reserves.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Reserve {
+    /// The clip's `rate`.
+    Highest,
+    /// The lowest of `lower_rates`: more comes where there is room.
+    Lowest,
+}
+
+alike!(Reserve, adaptation::Reserve: Highest, Lowest);
 
 /// Rule by which a display chooses the rate of the next segment.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -401,7 +416,7 @@ impl Resolver<'_> {
             let problem = format!("{} is less than two segments of {}", keys.buffer, keys.segment);
             self.report(&["cloud", "adaptation", "buffer"], problem, "at least twice cloud.adaptation.segment");
         }
-        Some(adaptation::Config { rule: keys.rule.into(), segment, buffer })
+        Some(adaptation::Config { rule: keys.rule.into(), segment, buffer, reserve: keys.reserve.into() })
     }
 
     /// The rule of placement, with what belongs to it. `clips` and `devices` are their numbers.
