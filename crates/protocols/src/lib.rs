@@ -128,6 +128,7 @@ pub mod fec;
 mod lookup;
 mod lru;
 pub mod random;
+mod round_trip;
 pub mod rounding;
 pub mod routing;
 pub mod streaming;

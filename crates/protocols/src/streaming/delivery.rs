@@ -12,6 +12,7 @@ use hopcast_wire::cloud::{MEDIA_HEADER_LEN, Segment};
 
 use super::adaptation::{Adapted, Adapter};
 use crate::application::{Player, PlayerConfig, PlayerReport};
+use crate::round_trip::RoundTrip;
 use crate::time::{Duration, Instant};
 
 /// Bytes of media in a packet: seven packets of an MPEG transport stream.
@@ -84,26 +85,16 @@ struct Transmission {
 /// How long nothing may be known of a packet before it is repeated: RFC 6298, with the time until a feedback tells of a packet as its round trip.
 #[derive(Clone, Copy, Debug, Default)]
 struct Timeout {
-    /// Smoothed time and its variation.
-    estimate: Option<(Duration, Duration)>,
+    round_trip: RoundTrip,
     /// Timeouts since a packet came.
     in_vain: u32,
 }
 
 impl Timeout {
-    fn handle_sample(&mut self, time: Duration) {
-        self.estimate = Some(match self.estimate {
-            None => (time, time / 2),
-            Some((smoothed, variation)) => {
-                let error = smoothed.max(time) - smoothed.min(time);
-                ((smoothed * 7 + time) / 8, (variation * 3 + error) / 4)
-            }
-        });
-    }
-
+    /// Doubles twice at most (section 5.5 has no such limit): the display's buffer does not wait.
     fn get(&self) -> Duration {
         let (least, most) = TIMEOUT;
-        let estimated = self.estimate.map_or(least, |(smoothed, variation)| smoothed + variation * 4);
+        let estimated = self.round_trip.timeout(Duration::ZERO).unwrap_or(least);
         (estimated.max(least) * (1 << self.in_vain.min(2))).min(most)
     }
 }
@@ -215,7 +206,7 @@ impl Sender {
         // Of a packet that was repeated it is not known which transmission came (Karn).
         if let Some(sent) = brought.iter().filter(|sent| !sent.is_repetition).map(|sent| sent.at).max() {
             self.latest = self.latest.max(sent);
-            self.timeout.handle_sample(now.saturating_since(sent));
+            self.timeout.round_trip.on_sample(now.saturating_since(sent), 1);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The retransmission timeout of RFC 6298.
 
+use crate::round_trip::RoundTrip;
 use crate::time::Duration;
 
 /// RTO before any measurement (section 2.1).
@@ -16,8 +17,7 @@ const GRANULARITY: Duration = Duration::from_nanos(1);
 pub(crate) struct RttEstimator {
     min_rto: Duration,
     max_rto: Duration,
-    /// SRTT and RTTVAR, once measured.
-    measured: Option<(Duration, Duration)>,
+    measured: RoundTrip,
     rto: Duration,
     /// G.
     granularity: Duration,
@@ -29,7 +29,7 @@ impl RttEstimator {
         Self {
             min_rto,
             max_rto: MAX_RTO.max(min_rto),
-            measured: None,
+            measured: RoundTrip::default(),
             rto: INITIAL_RTO.max(min_rto),
             granularity: GRANULARITY,
         }
@@ -44,17 +44,9 @@ impl RttEstimator {
     /// which also ends backoff. It is one of `samples` in this round trip, each of which counts for as much less (RFC 7323,
     /// appendix G).
     pub(crate) fn on_sample(&mut self, rtt: Duration, samples: u64) {
-        let (srtt, rttvar) = match self.measured {
-            None => (rtt, rtt / 2),
-            Some((srtt, rttvar)) => {
-                let error = srtt.max(rtt) - srtt.min(rtt);
-                // alpha = 1/8 and beta = 1/4; RTTVAR first, with the old SRTT (section 2.3).
-                (weigh(srtt, rtt, 8 * samples), weigh(rttvar, error, 4 * samples))
-            }
-        };
-        self.measured = Some((srtt, rttvar));
-        let variation = Duration::from_nanos(rttvar.as_nanos().saturating_mul(4));
-        self.rto = srtt.saturating_add(self.granularity.max(variation)).clamp(self.min_rto, self.max_rto);
+        self.measured.on_sample(rtt, samples);
+        let measured = self.measured.timeout(self.granularity).expect("there is a sample");
+        self.rto = measured.clamp(self.min_rto, self.max_rto);
     }
 
     /// Doubles the timeout (section 5.5), up to 60 s.
@@ -79,21 +71,14 @@ impl RttEstimator {
 
     /// SRTT, `None` before the first measurement.
     pub(crate) fn smoothed(&self) -> Option<Duration> {
-        self.measured.map(|(srtt, _)| srtt)
+        self.measured.smoothed()
     }
 
     /// RTTVAR, `None` before the first measurement.
     #[cfg(test)]
     pub(crate) fn variation(&self) -> Option<Duration> {
-        self.measured.map(|(_, rttvar)| rttvar)
+        self.measured.variation()
     }
-}
-
-/// (1 − 1/`parts`)·`old` + `new`/`parts`, rounded down to a nanosecond.
-fn weigh(old: Duration, new: Duration, parts: u64) -> Duration {
-    let sum = u128::from(old.as_nanos()) * u128::from(parts - 1) + u128::from(new.as_nanos());
-    // A weighted mean lies between its arguments, so it fits.
-    Duration::from_nanos((sum / u128::from(parts)) as u64)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use super::super::config::{Acknowledgement, Config};
 use super::super::timers::Key;
 use crate::lru::Lru;
+use crate::round_trip::RoundTrip;
 use crate::routing::{Message, NextHop, Packet, Token};
 use crate::time::{Duration, Instant};
 
@@ -66,8 +67,7 @@ pub(in crate::routing::dsr) struct Entry {
 #[derive(Clone, Copy, Debug, Default)]
 struct Neighbour {
     confirmed: Option<Instant>,
-    /// Smoothed round-trip time and its variation (RFC 6298, 2).
-    round_trip: Option<(Duration, Duration)>,
+    round_trip: RoundTrip,
 }
 
 /// Packets that wait for an acknowledgement, and what is known of the neighbours that owe it.
@@ -136,11 +136,8 @@ impl MaintenanceBuffer {
 
     /// Time to wait for an acknowledgement of this neighbour, after this number of repetitions (RFC 6298, 2 and 5.5).
     pub(in crate::routing::dsr) fn timeout(&self, neighbour: Ipv4Addr, repetitions: u32) -> Duration {
-        let known = self.neighbours.get(&neighbour).and_then(|known| known.round_trip);
-        let first = known.map_or(self.first_timeout, |(smoothed, variation)| {
-            smoothed.saturating_add(Duration::from_nanos(variation.as_nanos().saturating_mul(4)))
-        });
-        let nanos = first.max(self.least_timeout).as_nanos();
+        let known = self.neighbours.get(&neighbour).and_then(|known| known.round_trip.timeout(Duration::ZERO));
+        let nanos = known.unwrap_or(self.first_timeout).max(self.least_timeout).as_nanos();
         Duration::from_nanos(nanos.saturating_mul(1 << repetitions.min(16)))
     }
 
@@ -153,15 +150,8 @@ impl MaintenanceBuffer {
         };
         // Of a repeated request it is not known which copy is answered (Karn).
         if repetitions == 0 {
-            let sample = now.saturating_since(sent);
             let mut known = self.neighbours.get(&neighbour.address).copied().unwrap_or_default();
-            known.round_trip = Some(match known.round_trip {
-                None => (sample, sample / 2),
-                Some((smoothed, variation)) => {
-                    let error = smoothed.max(sample) - smoothed.min(sample);
-                    ((smoothed * 7 + sample) / 8, (variation * 3 + error) / 4)
-                }
-            });
+            known.round_trip.on_sample(now.saturating_since(sent), 1);
             self.neighbours.insert(neighbour.address, known);
         }
         true
