@@ -50,7 +50,7 @@ pub struct Config {
     pub reserve: Reserve,
 }
 
-/// What a stream reserves whose rate changes.
+/// The rate that a stream reserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserve {
     /// Its highest rate.
@@ -80,8 +80,8 @@ pub struct Adapter {
     length: u32,
     /// Media of all segments that were chosen, in milliseconds.
     chosen: u32,
-    /// The last of them: its rate's place, its length in milliseconds, and when it was chosen.
-    last: Option<(usize, u32, Instant)>,
+    /// The last of them, the place of its rate, and when it was chosen.
+    last: Option<(Segment, usize, Instant)>,
     /// b/s of the last segments.
     throughputs: VecDeque<f64>,
     /// Relative errors of the last predictions.
@@ -117,6 +117,11 @@ impl Adapter {
         segment * whole.clamp(1, LEAST_SEGMENTS as u64)
     }
 
+    /// The segment that was chosen last.
+    pub fn segment(&self) -> Option<Segment> {
+        self.last.map(|(segment, ..)| segment)
+    }
+
     /// What has come.
     pub fn adapted(&self) -> Adapted {
         self.adapted
@@ -131,29 +136,29 @@ impl Adapter {
         }
         let place = match (self.last, self.config.rule) {
             (None, _) => 0,
-            (Some((last, ..)), Rule::Bba) => self.by_buffer(last, buffered),
-            (Some((last, ..)), Rule::Bola) => self.by_drift(last, buffered),
-            (Some((last, ..)), Rule::RobustMpc) => self.by_model(last, buffered),
+            (Some((_, last, _)), Rule::Bba) => self.by_buffer(last, buffered),
+            (Some((_, last, _)), Rule::Bola) => self.by_drift(last, buffered),
+            (Some((_, last, _)), Rule::RobustMpc) => self.by_model(last, buffered),
         };
         let length = self.segment_millis().min(left);
         let highest = self.rates[self.rates.len() - 1];
         let segment = Segment { first, start: self.chosen, rate: self.rates[place], length, highest };
-        self.adapted.switches += u32::from(self.last.is_some_and(|(last, ..)| last != place));
+        self.adapted.switches += u32::from(self.last.is_some_and(|(_, last, _)| last != place));
         self.chosen += length;
-        self.last = Some((place, length, now));
+        self.last = Some((segment, place, now));
         Some(segment)
     }
 
     /// The segment that was chosen last has come, as packets of `octets` bytes together.
     pub fn handle_segment(&mut self, octets: u64, now: Instant) {
-        let Some((place, length, asked)) = self.last else { return };
+        let Some((Segment { rate, length, .. }, _, asked)) = self.last else { return };
         let took = now.saturating_since(asked).max(Duration::from_nanos(1));
         let throughput = 8.0 * octets as f64 / took.as_secs_f64();
         if let Some(predicted) = self.predicted() {
             push(&mut self.errors, (predicted - throughput).abs() / throughput);
         }
         push(&mut self.throughputs, throughput);
-        self.adapted.bits += u64::from(self.rates[place]) * u64::from(length) / 1_000;
+        self.adapted.bits += u64::from(rate) * u64::from(length) / 1_000;
         self.adapted.media += Duration::from_millis(length.into());
     }
 
@@ -212,8 +217,7 @@ impl Adapter {
     }
 
     fn by_model(&self, last: usize, buffered: Duration) -> usize {
-        let error = self.errors.iter().copied().fold(0.0, f64::max);
-        let Some(throughput) = self.predicted().map(|mean| mean / (1.0 + error)) else { return 0 };
+        let Some(throughput) = self.counted_on() else { return 0 };
         let left = (self.length - self.chosen).div_ceil(self.segment_millis()) as usize;
         self.best_plan(last, buffered.as_secs_f64(), throughput, left.min(HORIZON)).1
     }
@@ -238,6 +242,12 @@ impl Adapter {
             }
         }
         best
+    }
+
+    /// The predicted throughput, less what the last predictions were wrong by.
+    fn counted_on(&self) -> Option<f64> {
+        let error = self.errors.iter().copied().fold(0.0, f64::max);
+        self.predicted().map(|mean| mean / (1.0 + error))
     }
 
     /// Harmonic mean of the throughputs of the last segments.

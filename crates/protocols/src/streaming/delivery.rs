@@ -48,8 +48,7 @@ pub struct Layout {
 impl Layout {
     /// A clip of `rate` b/s that lasts `length`.
     pub fn new(rate: u32, length: Duration) -> Self {
-        let bits = u64::from(PACKET) * 8;
-        let time = Duration::from_nanos(bits * 1_000_000_000 / u64::from(rate.max(1)));
+        let time = packet_time(rate);
         let packets = length.as_nanos().div_ceil(time.as_nanos().max(1)).min(u64::from(u32::MAX));
         Self { first: 0, start: Duration::ZERO, packets: packets as u32, time, length }
     }
@@ -137,7 +136,7 @@ impl Sender {
         Self {
             layout,
             pace,
-            interval: paced(&layout, pace),
+            interval: paced(layout.time, pace),
             base: 0,
             sent: VecDeque::new(),
             latest: now,
@@ -215,7 +214,7 @@ impl Sender {
         // An older feedback may come late.
         if segment.first >= self.layout.first {
             self.layout = Layout::of(segment);
-            self.interval = paced(&Layout::new(segment.highest, Duration::ZERO), self.pace);
+            self.interval = paced(packet_time(segment.highest), self.pace);
         }
     }
 
@@ -268,9 +267,14 @@ impl Sender {
     }
 }
 
-/// Time from one packet to the next.
-fn paced(layout: &Layout, pace: f64) -> Duration {
-    Duration::from_secs_f64(layout.time.as_secs_f64() / pace)
+/// Media of `rate` b/s in a packet.
+fn packet_time(rate: u32) -> Duration {
+    Duration::from_nanos(u64::from(PACKET) * 8 * 1_000_000_000 / u64::from(rate.max(1)))
+}
+
+/// Time from one packet to the next, with so much media in each.
+fn paced(time: Duration, pace: f64) -> Duration {
+    Duration::from_secs_f64(time.as_secs_f64() / pace)
 }
 
 /// The packet that a sender would send.
@@ -309,8 +313,8 @@ pub struct Receiver {
     layout: Layout,
     /// Length of the clip.
     length: Duration,
-    /// Chooses segments, and the last one.
-    adapter: Option<(Adapter, Option<Segment>)>,
+    /// Chooses segments, if the display adapts the rate.
+    adapter: Option<Adapter>,
     player: Player,
     /// Media that the buffer holds.
     buffer: Duration,
@@ -349,20 +353,19 @@ impl Receiver {
         let nothing = Layout::new(0, Duration::ZERO);
         let mut receiver =
             Self { length, buffer: adapter.buffer(), player, ..Self::new(nothing, prefetch, asked, now) };
-        receiver.adapter = Some((adapter, None));
+        receiver.adapter = Some(adapter);
         receiver.choose(now);
         receiver
     }
 
     /// Chooses the next segment if the last one has come and there is room.
     fn choose(&mut self, now: Instant) {
-        let Some((adapter, last)) = &mut self.adapter else { return };
-        if self.next < self.layout.packets {
+        if self.is_waiting() {
             return;
         }
+        let Some(adapter) = &mut self.adapter else { return };
         if let Some(segment) = adapter.poll_segment(self.next, self.player.buffered(now), now) {
             self.layout = Layout::of(&segment);
-            *last = Some(segment);
         }
     }
 
@@ -382,8 +385,8 @@ impl Receiver {
             self.next += 1;
         }
         self.player.handle_media(self.layout.position(self.next), now);
-        if let Some((adapter, _)) = &mut self.adapter
-            && self.next == self.layout.packets
+        if !self.is_waiting()
+            && let Some(adapter) = &mut self.adapter
         {
             adapter.handle_segment(u64::from(self.layout.packets - self.layout.first) * u64::from(PACKET), now);
             self.choose(now);
@@ -408,7 +411,7 @@ impl Receiver {
             came.resize(came.len().max(place / 8 + 1), 0);
             came[place / 8] |= 0x80 >> (place % 8);
         }
-        let segment = self.adapter.as_ref().and_then(|(_, segment)| *segment);
+        let segment = self.adapter.as_ref().and_then(Adapter::segment);
         Some(Feedback { next: self.next, limit, came, segment })
     }
 
@@ -457,7 +460,7 @@ impl Receiver {
 
     /// What was chosen, if the display adapts the rate.
     pub fn adapted(&self) -> Option<Adapted> {
-        self.adapter.as_ref().map(|(adapter, _)| adapter.adapted())
+        self.adapter.as_ref().map(Adapter::adapted)
     }
 
     /// Whether all of it has been shown.
@@ -681,7 +684,7 @@ mod tests {
         assert_eq!(sender.layout.position(60), Duration::from_millis(1_200));
     }
 
-    /// Until the display has shown all; loses this share of packets and feedbacks.
+    /// Until the display has shown all; loses this share of packets and feedbacks. The last packet of a segment waits up to 4 s for each time that it is lost.
     fn deliver(
         mut sender: Sender,
         mut receiver: Receiver,

@@ -912,6 +912,7 @@ impl Device {
             Step::Playing { heard, shown: None } => {
                 let Some(receiver) = &mut request.receiver else { return };
                 receiver.handle_timeout(now);
+                // An adaptive display with a full buffer asks for nothing.
                 if !receiver.is_waiting() {
                     *heard = now;
                 }

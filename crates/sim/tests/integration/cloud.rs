@@ -7,6 +7,11 @@ use crate::scenarios::{run_logged, scenario};
 
 /// Nodes of 802.11a at 54 Mb/s, `spacing` metres apart in a line, that reach 25 m and sense 55 m.
 fn homes(count: usize, spacing: u32, duration: &str, cloud: &str) -> String {
+    placed(count, &format!("{{ shape = \"line\", spacing = \"{spacing} m\" }}"), duration, cloud)
+}
+
+/// The same in another placement.
+fn placed(count: usize, placement: &str, duration: &str, cloud: &str) -> String {
     format!(
         r#"
         duration = "{duration}"
@@ -18,7 +23,7 @@ fn homes(count: usize, spacing: u32, duration: &str, cloud: &str) -> String {
         [[nodes]]
         name = "home"
         count = {count}
-        placement = {{ shape = "line", spacing = "{spacing} m" }}
+        placement = {placement}
         {cloud}
         "#
     )
@@ -209,16 +214,18 @@ fn in_any_order_streams_that_fit_are_shown_without_a_hiccup() {
     }
 }
 
+fn eight_films_in_four_rates(keys: &str) -> CloudRecord {
+    let rates = "rate = \"4 Mb/s\"\nlower_rates = [\"1 Mb/s\", \"2 Mb/s\", \"3 Mb/s\"]";
+    cloud(&homes(9, 1, "150 s", &one_each(9, keys, "4 Mb/s", 2)).replace("rate = \"4 Mb/s\"", rates))
+}
+
 /// Eight films of 4 Mb/s need 1.135 of the time, so that all of them stand still. Displays that choose among four rates share what there is: at most
 /// 4 / 1.135 = 3.52 Mb/s each in the mean. No rule promises that none stands still.
 #[test]
 fn displays_that_adapt_the_rate_hardly_stand_still() {
     for rule in ["bba", "bola", "robust-mpc"] {
         let keys = format!("admission = \"all\"\nadaptation = {{ rule = \"{rule}\", segment = \"2 s\" }}");
-        let text = homes(9, 1, "150 s", &one_each(9, &keys, "4 Mb/s", 2));
-        let text =
-            text.replace("rate = \"4 Mb/s\"", "rate = \"4 Mb/s\"\nlower_rates = [\"1 Mb/s\", \"2 Mb/s\", \"3 Mb/s\"]");
-        let cloud = cloud(&text);
+        let cloud = eight_films_in_four_rates(&keys);
         let totals = &cloud.totals;
         assert_eq!((totals.admitted, totals.completed, totals.orphaned_bookings), (8, 8, 0), "{rule}");
         assert!(totals.hiccups <= 1, "{rule}: {}", totals.hiccups);
@@ -237,10 +244,7 @@ fn displays_that_reserve_their_lowest_rate_are_admitted() {
     for (reserve, admitted) in [("highest", 5), ("lowest", 8)] {
         let adaptation = format!("{{ rule = \"robust-mpc\", segment = \"2 s\", reserve = \"{reserve}\" }}");
         let keys = format!("admission = \"airtime\"\nadaptation = {adaptation}");
-        let text = homes(9, 1, "150 s", &one_each(9, &keys, "4 Mb/s", 2));
-        let cloud = cloud(
-            &text.replace("rate = \"4 Mb/s\"", "rate = \"4 Mb/s\"\nlower_rates = [\"1 Mb/s\", \"2 Mb/s\", \"3 Mb/s\"]"),
-        );
+        let cloud = eight_films_in_four_rates(&keys);
         let totals = &cloud.totals;
         assert_eq!((totals.admitted, totals.completed_without_hiccup), (admitted, admitted), "{reserve}");
         assert!(cloud.streams.iter().filter_map(|stream| stream.rate_mean_bps).all(|rate| rate > 2e6), "{reserve}");
@@ -292,19 +296,8 @@ fn what_a_cloud_cannot_do_is_named() {
 
 /// Five homes: `home1` is the relay between the ends, and `home2` and `home3` are a way around it of three hops.
 fn detour(duration: &str, cloud: &str) -> String {
-    format!(
-        r#"
-        duration = "{duration}"
-        [radio]
-        standard = "802.11a"
-        data_rate = "54 Mb/s"
-        rts_threshold = "off"
-        propagation = {{ model = "range", receive = "25 m", carrier_sense = "55 m" }}
-        [[nodes]]
-        name = "home"
-        count = 5
-        placement = {{ shape = "points", at = [["0 m", "0 m"], ["20 m", "0 m"], ["10 m", "20 m"], ["30 m", "20 m"], ["40 m", "0 m"]] }}
-        {cloud}
+    let placement = r#"{ shape = "points", at = [["0 m", "0 m"], ["20 m", "0 m"], ["10 m", "20 m"], ["30 m", "20 m"], ["40 m", "0 m"]] }"#;
+    let film = r#"
         [[cloud.clips]]
         name = "film"
         rate = "1 Mb/s"
@@ -314,8 +307,8 @@ fn detour(duration: &str, cloud: &str) -> String {
         from = "home4"
         clip = "film"
         start = "20 s"
-        "#
-    )
+        "#;
+    placed(5, placement, duration, &format!("{cloud}\n{film}"))
 }
 
 /// The relay is killed at 40 s. The display waits for 15 s without media and searches for 0.5 s; then messages and media take milliseconds.

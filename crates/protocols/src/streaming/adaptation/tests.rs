@@ -7,7 +7,7 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// A display whose buffer holds 30 s in segments of `segment` s, of a clip of 160 s.
+/// A display whose buffer holds `buffer` s, of a clip of 160 s in segments of `segment` s.
 fn adapter(rule: Rule, rates: &[u32], segment: u64, buffer: u64) -> Adapter {
     let config = Config {
         rule,
@@ -119,6 +119,7 @@ fn robust_mpc_counts_on_less_after_a_wrong_prediction() {
     }
     assert_eq!(adapter.errors, [1.0]);
     assert!((adapter.predicted().unwrap() - 4e6 / 3.0).abs() < 1.0);
+    assert!((adapter.counted_on().unwrap() - 2e6 / 3.0).abs() < 1.0);
 }
 
 #[test]

@@ -553,7 +553,7 @@ fn ask_adaptive(net: &mut Net, place: usize) {
     net.drain(place);
 }
 
-/// Links of this bench lose nothing and take no time, so that 1.5 times 400 kb/s come: soon all is of the highest rate.
+/// Links of this bench carry any rate, so that 1.5 times 400 kb/s come: soon all is of the highest rate.
 #[test]
 fn a_display_that_adapts_takes_the_highest_rate_where_it_can() {
     for rule in RULES {

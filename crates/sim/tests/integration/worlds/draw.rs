@@ -302,7 +302,7 @@ impl Draws {
         clip.insert("name".into(), "film".into());
         clip.insert("at".into(), json!([self.one(&names)]));
         if cloud.contains_key("adaptation") {
-            clip.insert("lower_rates".into(), json!(["20 kb/s"]));
+            clip.insert("lower_rates".into(), json!([self.usual(".cloud.clips.lower_rates")]));
             clip.remove("block");
         }
         for key in ["caches", "failures"] {
