@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from hopcast.types import Radio
 
 
+EXPIRY = 15.0
+"""Seconds after which a booking without refreshment ends."""
+
+
 def radio(data_rate: str = "36 Mb/s", carrier_sense: str = "55 m") -> Radio:
     """802.11a without RTS/CTS, with a reach of 25 m."""
     return {
@@ -20,6 +24,11 @@ def radio(data_rate: str = "36 Mb/s", carrier_sense: str = "55 m") -> Radio:
         "rts_threshold": "off",
         "propagation": {"model": "range", "receive": "25 m", "carrier_sense": carrier_sense},
     }
+
+
+def lossy(loss: float) -> Radio:
+    """The same with this share of the packets of all kinds lost at each receiver, after the medium access has delivered them."""
+    return {**radio(), **({"errors": {"model": "packet", "rate": loss, "level": "network"}} if loss else {})}
 
 
 def total(field: str) -> Callable[[Document], float]:

@@ -25,8 +25,6 @@ RATE, LENGTH, APART = 250e3, 60.0, 90.0
 """b/s and seconds of a clip, and seconds from one request to the next."""
 KILLED, PHASES = 20.0, 10
 """Seconds from a request to the first kill, and number of kills in 5 s, the time between two refreshments: each is half a second later than the one before."""
-EXPIRY = 15.0
-"""Seconds after which a booking without refreshment ends."""
 ROW = ((0.0, 0.0), (20.0, 0.0), (40.0, 0.0), (60.0, 0.0))
 DETOUR = ((0.0, 0.0), (20.0, 0.0), (40.0, 0.0), (10.0, 20.0), (30.0, 20.0))
 """Places of homes in metres; each reaches 25 m. In the second one the last two are a way around home1 with three links."""
@@ -84,12 +82,9 @@ def _scenario(scene: Scene, loss: float, amount: Amount) -> Scenario:
     return Scenario(
         name=case(scene, loss),
         # The last clip has ended, or was given up, and what was left has expired.
-        duration=asked[-1] + APART + 2 * EXPIRY,
+        duration=asked[-1] + APART + 2 * homes.EXPIRY,
         seed=1,
-        radio={
-            **homes.radio(),
-            **({"errors": {"model": "packet", "rate": loss, "level": "network"}} if loss else {}),
-        },
+        radio=homes.lossy(loss),
         nodes=[
             {
                 "name": "home",

@@ -4,7 +4,7 @@ The card is scaled, so that a full medium has few frames: 802.11a at 6 Mb/s carr
 yardstick has of its card. The quick form has too little display for rates of hiccups: its claims are about large differences.
 
 Next to the rules stand the oracle (`oracle`), 802.11e with admission by medium time (airtime with the access categories, as its TSPEC asks for), and
-displays that are all admitted and adapt the rate of the clip.
+displays that adapt the rate of the clip, and are all admitted or by their lowest rate.
 """
 
 from __future__ import annotations
@@ -210,10 +210,7 @@ LOOKS: Mapping[str, dict[str, Any]] = {
     ORACLE: {"linestyle": "--", "color": "#6f7782", "marker": "*"},
     EDCA: {"linestyle": ":"},
     BOTH: {"linestyle": "-.", "color": "#d64f6b", "marker": "X"},
-    **{
-        name: {"linestyle": "--", "color": colour}
-        for name, colour in zip(ADAPTATIONS, ("#3987cf", "#e07b2e", "#38a169"), strict=True)
-    },
+    **{name: {"linestyle": "--"} for name in ADAPTATIONS},
 }
 """Of lines that differ from the others."""
 

@@ -18,8 +18,6 @@ LOSSES = (0.0, 0.1, 0.3, 0.5)
 """Share of the packets that each receiver loses, after the medium access has delivered them."""
 RATE, LENGTH, APART = 250e3, 10.0, 60.0
 """b/s and seconds of a clip, and seconds from one request to the next."""
-EXPIRY = 15.0
-"""Seconds after which a booking without refreshment ends."""
 
 
 def case(loss: float) -> str:
@@ -32,12 +30,9 @@ def _scenario(loss: float, amount: Amount) -> Scenario:
     return Scenario(
         name=case(loss),
         # The last clip has ended, or was given up, and what was left has expired.
-        duration=30 + APART * clips + 4 * EXPIRY,
+        duration=30 + APART * clips + 4 * homes.EXPIRY,
         seed=1,
-        radio={
-            **homes.radio(),
-            **({"errors": {"model": "packet", "rate": loss, "level": "network"}} if loss else {}),
-        },
+        radio=homes.lossy(loss),
         nodes=[{"name": "home", "count": 3, "placement": {"shape": "line", "spacing": "20 m"}}],
         cloud={
             "admission": "all",
