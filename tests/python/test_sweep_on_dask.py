@@ -10,17 +10,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from conftest import PATIENCE_S, Hopcast, command
 from hopcast import Sweep, open_sweep
 from hopcast.lab.executor import Run
-from hopcast.sweep import NoCluster
-from hopcast.sweep.dask import Task
+from hopcast.sweep import NoCluster, dask
+from hopcast.sweep.dask import Cluster, DaskExecutor, Task
 from hopcast.sweep.parts import Parts
 from hopcast.version import build
 from test_sweep import RULE, SWEEP, asked, longer, octets, started
@@ -239,3 +241,45 @@ def test_without_dask_the_message_names_what_to_install(asked: Path, monkeypatch
 def test_a_scheduler_excludes_other_ways(asked: Path) -> None:
     with pytest.raises(ValueError, match="scheduler"):
         Sweep.from_toml(asked).run(scheduler="127.0.0.1:8786", workers=2)
+
+
+class Done:
+    """A future that has finished, until it is released."""
+
+    status = "finished"
+
+    def __init__(self, known: list[Done]) -> None:
+        self._known = known
+        known.append(self)
+
+    def add_done_callback(self, call: Callable[[Done], None]) -> None:
+        call(self)
+
+    def result(self) -> str:
+        return "{}"
+
+    def release(self) -> None:
+        self._known.remove(self)
+
+
+def test_a_scheduler_knows_of_no_more_runs_than_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run is sent once, and its successor once it has finished."""
+    monkeypatch.setattr(dask, "LEAST_AHEAD", 5)
+    known: list[Done] = []
+    most = 0
+
+    def submit(_task: Task, *, pure: bool) -> Done:
+        nonlocal most
+        assert not pure
+        done = Done(known)
+        most = max(most, len(known))
+        return done
+
+    client = SimpleNamespace(submit=submit, status="running")
+    cluster = SimpleNamespace(client=client, address="tcp://nowhere", workers=lambda: 2)
+    executor = DaskExecutor(cast("Cluster", cluster), str(tmp_path))
+    runs: dict[Any, Any] = {f"{n:02}": SimpleNamespace(scenario=SimpleNamespace(duration_s=1.0)) for n in range(100)}
+    executor.start(runs)
+    keys: list[Any] = [key for key, _ in executor.results(None)]
+    assert sorted(keys) == list(runs)
+    assert (most, known) == (8, [])

@@ -18,6 +18,8 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from hopcast.errors import RunError
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 
     from hopcast.results import Progress
 
+AHEAD = 4
+"""Runs that the scheduler has for each thread of its workers: what it knows of each takes memory, there and here."""
+LEAST_AHEAD = 1000
+"""Runs that it may always have, as workers may join."""
 CONNECT_S = 10.0
 """How long to wait for an answer of the scheduler."""
 
@@ -100,18 +106,31 @@ class DaskExecutor:
         self._folder = folder
         self._token = f".cluster-{secrets.token_hex(8)}"
         self._total = 0.0
+        self._most = 0
+        self._waiting: Iterator[tuple[Key, Run]] = iter(())
         self._running: dict[Future[str], tuple[Key, float]] = {}
+        # Each future tells once that it is done: to ask all of them again and again takes time and memory that grow with the square of their number.
+        self._done: SimpleQueue[Future[str]] = SimpleQueue()
 
     def start(self, runs: Mapping[Key, Run]) -> None:
-        """Send the runs to the scheduler."""
+        """Send the first runs to the scheduler. The others follow as these finish."""
         with open(os.path.join(self._folder, self._token), "x"):
             pass
         self._total = math.fsum(one.scenario.duration_s for one in runs.values())
+        self._waiting = iter(list(runs.items()))
+        self._most = max(AHEAD * self._cluster.workers(), LEAST_AHEAD)
+        self._submit()
+
+    def _submit(self) -> None:
+        """Send as many more as the scheduler may have."""
+        room = self._most - len(self._running)
         with _Said(self._cluster):
-            for key, one in runs.items():
+            for key, one in islice(self._waiting, room):
                 task = Task(one, self._folder, self._token, build())
                 # Finished runs are known by their files, not by Dask's keys: a run that is asked for again is to run again.
-                self._running[self._cluster.client.submit(task, pure=False)] = (key, one.scenario.duration_s)
+                future = self._cluster.client.submit(task, pure=False)
+                self._running[future] = (key, one.scenario.duration_s)
+                future.add_done_callback(self._done.put)
 
     def results(self, progress: Progress | None) -> Iterator[tuple[Key, str]]:
         """Yield each key with the text of its document, as runs finish."""
@@ -128,6 +147,7 @@ class DaskExecutor:
                 if (refused := json.loads(text).get("refused")) is not None:
                     raise RunError(f"a worker of the Dask scheduler at {self._cluster.address} {refused}")
                 done += seconds
+                self._submit()
                 yield key, text
             if progress is not None:
                 progress(done, self._total)
@@ -142,13 +162,14 @@ class DaskExecutor:
 
     def _wait(self) -> set[Future[str]]:
         """Runs that have finished, a moment from now at the latest."""
-        from distributed import wait
-
-        with suppress(TimeoutError), self._cluster.client.as_current():
-            return set(wait(list(self._running), timeout=TICK_S, return_when="FIRST_COMPLETED").done)
-        if self._cluster.client.status != "running":
+        found: set[Future[str]] = set()
+        with suppress(Empty):
+            found.add(self._done.get(timeout=TICK_S))
+            while True:
+                found.add(self._done.get_nowait())
+        if not found and self._cluster.client.status != "running":
             raise RunError(f"the Dask scheduler at {self._cluster.address} is gone")
-        return set()
+        return found
 
 
 class _Said:
