@@ -80,6 +80,7 @@ class Cloud(TypedDict, total=False):
 
     adaptation: Adaptation
     admission: Literal["all", "hops", "mean", "airtime", "statistical"]
+    batch: int
     caches: Sequence[Caches]
     catch_up: float
     clips: Sequence[Clip]

@@ -38,6 +38,12 @@ pub trait Payload: Clone {
     /// Length of the packet in bytes, without LLC and MAC headers.
     fn octets(&self) -> u32;
 
+    /// Number of packets of this length that it stands for. They go to the receiver one after the other, each with its own acknowledgement,
+    /// but what becomes of them is decided once.
+    fn packets(&self) -> u32 {
+        1
+    }
+
     /// Flow of the packet: equal for packets whose order matters, such as those of one connection. Queues that treat
     /// flows fairly sort by it; without it all packets are one flow.
     fn flow(&self) -> u64 {
@@ -84,6 +90,10 @@ pub trait Payload: Clone {
 impl<P: Payload> Payload for Rc<P> {
     fn octets(&self) -> u32 {
         (**self).octets()
+    }
+
+    fn packets(&self) -> u32 {
+        (**self).packets()
     }
 
     fn flow(&self) -> u64 {

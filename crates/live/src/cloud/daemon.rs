@@ -410,6 +410,7 @@ fn config(options: &Serve) -> device::Config {
         adaptation: None,
         // Media go to the player's file, or nowhere.
         cache: None,
+        batch: 1,
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! A display that adapts the rate asks for one segment after the other ([`super::adaptation`]): its feedbacks also tell the last one that it has chosen.
 
+use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use hopcast_wire::cloud::{MEDIA_HEADER_LEN, Segment};
@@ -223,7 +224,7 @@ impl Sender {
         if now < self.free_at || !self.may_send() {
             return None;
         }
-        let number = self.lost.first().copied().unwrap_or(self.base + self.sent.len() as u32);
+        let number = self.next();
         let (shown, at) = self.shown;
         let due = |number: u32| {
             let position = i128::from(self.layout.position(number).as_nanos());
@@ -234,22 +235,38 @@ impl Sender {
 
     /// The packet to be sent now: each answer is another packet.
     pub fn poll_send(&mut self, now: Instant) -> Option<u32> {
-        if now < self.free_at || self.on_the_way >= self.window {
+        self.poll_batch(1, now).map(|batch| batch.start)
+    }
+
+    /// The packets to be sent now: at most this number of consecutive ones, of which all but the first come earlier than their pace asks for.
+    /// Each answer has others.
+    pub fn poll_batch(&mut self, most: u32, now: Instant) -> Option<Range<u32>> {
+        if now < self.free_at || !self.may_send() {
             return None;
         }
-        let (number, is_repetition) = match self.lost.pop_first() {
-            Some(number) => (number, true),
-            None if self.has_new() => {
-                self.sent.push_back(None);
-                (self.base + self.sent.len() as u32 - 1, false)
-            }
-            None => return None,
-        };
+        let first = self.next();
+        let mut end = first;
+        while end - first < most && self.may_send() && self.next() == end {
+            self.send(end, now);
+            end += 1;
+        }
+        self.free_at = now + self.interval * u64::from(end - first);
+        Some(first..end)
+    }
+
+    fn send(&mut self, number: u32, now: Instant) {
+        let is_repetition = self.lost.remove(&number);
+        if !is_repetition {
+            self.sent.push_back(None);
+        }
         self.repeated += u64::from(is_repetition);
         self.sent[(number - self.base) as usize] = Some(Transmission { at: now, is_repetition });
         self.on_the_way += 1;
-        self.free_at = now + self.interval;
-        Some(number)
+    }
+
+    /// The packet after those that were sent, or the first one that was lost.
+    fn next(&self) -> u32 {
+        self.lost.first().copied().unwrap_or(self.base + self.sent.len() as u32)
     }
 
     /// When the next packet is to be sent; `None`: not before a feedback.
@@ -538,6 +555,25 @@ mod tests {
         // All of them.
         sender.handle_feedback(32, 100, &[], millis(400));
         assert_eq!(burst(&mut sender, 400), 40);
+    }
+
+    /// The pace is 5 ms for each packet. Eight may be on their way at first; later the buffer's room, or a gap in what was lost, ends a batch.
+    #[test]
+    fn batches_have_consecutive_packets_and_keep_the_pace() {
+        let mut sender = Sender::new(layout(), 2.0, BUFFER, millis(0));
+        sender.handle_feedback(0, 60, &[], millis(0));
+        assert_eq!(sender.poll_batch(5, millis(0)), Some(0..5));
+        assert_eq!((sender.poll_batch(5, millis(24)), sender.poll_timeout()), (None, Some(millis(25))));
+        assert_eq!(sender.poll_batch(5, millis(25)), Some(5..8));
+        assert_eq!((sender.poll_batch(5, millis(40)), sender.poll_timeout()), (None, None));
+        sender.handle_feedback(8, 11, &[], millis(100));
+        assert_eq!((sender.poll_batch(5, millis(100)), sender.poll_timeout()), (Some(8..11), None));
+        // Numbers 9 and 10 have not come, nor do 11 and 12.
+        sender.handle_feedback(9, 13, &[], millis(200));
+        assert_eq!(sender.poll_batch(5, millis(200)), Some(11..13));
+        sender.handle_feedback(9, 14, &[0x20], millis(400));
+        assert_eq!(sender.poll_batch(5, millis(400)), Some(9..11));
+        assert_eq!((sender.poll_batch(5, millis(410)), sender.repeated), (Some(13..14), 2));
     }
 
     /// The display has shown 100 ms at 150 ms, and holds 300 ms and two feedbacks: it wants the packets before number 60. It has 25.

@@ -8,6 +8,7 @@
 //! A clip may be stored in blocks ([`super::placement`]), each of which has a number as clips have. A display fetches them in their
 //! order, up to three at a time, each from the nearest device that stores it, and shows a block once all of it has come.
 
+use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -53,6 +54,8 @@ pub struct Config {
     pub adaptation: Option<adaptation::Config>,
     /// Room for what was displayed here, besides what is stored from the start; `None`: nothing is kept.
     pub cache: Option<cache::Config>,
+    /// Most packets of media in a datagram. More than one is for simulations alone.
+    pub batch: u32,
 }
 
 /// Time between two hellos.
@@ -632,8 +635,9 @@ impl Device {
         if booking.next() != Some(from) {
             return;
         }
+        let packets = (datagram_length.saturating_sub(MEDIA_HEADER_LEN as u32) / PACKET).clamp(1, self.config.batch);
         if let Some(onward) = booking.previous() {
-            self.counters.media_packets += 1;
+            self.counters.media_packets += u64::from(packets);
             let datagram = Datagram { to: Some(onward), octets: Arc::clone(octets), length: datagram_length };
             return self.outputs.push_back(Output::Send(datagram));
         }
@@ -642,9 +646,11 @@ impl Device {
             *heard = now;
             let gap = request.came.replace(now).map(|came| now.saturating_since(came));
             request.viewing.gap = request.viewing.gap.max(gap);
-            receiver.handle_packet(sequence, now);
-            if let Some(paths) = &mut request.paths {
-                paths.handle_packet(stream.path(), now);
+            for number in sequence..sequence.saturating_add(packets) {
+                receiver.handle_packet(number, now);
+                if let Some(paths) = &mut request.paths {
+                    paths.handle_packet(stream.path(), now);
+                }
             }
             if receiver.is_complete() {
                 let wish = request.viewing.wish;
@@ -1119,14 +1125,12 @@ impl Device {
         if self.schedule.is_some() {
             return self.send_by_schedule(now);
         }
-        let Self { senders, reservations, outputs, counters, .. } = self;
+        let Self { config, senders, reservations, outputs, counters, .. } = self;
         for (&stream, sender) in senders {
             let Some(to) = reservations.booking(stream).and_then(reservation::Booking::previous) else { continue };
-            while let Some(sequence) = sender.poll_send(now) {
-                counters.media_packets += 1;
-                let octets = Message::Media { stream, sequence }.emit().into();
-                let length = MEDIA_HEADER_LEN as u32 + PACKET;
-                outputs.push_back(Output::Send(Datagram { to: Some(to), octets, length }));
+            while let Some(batch) = sender.poll_batch(config.batch, now) {
+                counters.media_packets += batch.len() as u64;
+                outputs.push_back(Output::Send(media(to, stream, batch)));
             }
         }
     }
@@ -1143,10 +1147,8 @@ impl Device {
     /// Sends packets as long as the medium is free.
     fn send_by_schedule(&mut self, now: Instant) {
         loop {
-            let Self { schedule: Some(schedule), senders, reservations, outputs, counters, packet_times, .. } = self
-            else {
-                return;
-            };
+            let Self { config, senders, reservations, outputs, counters, packet_times, .. } = self;
+            let Some(schedule) = &mut self.schedule else { return };
             let towards = |stream| reservations.booking(stream).and_then(reservation::Booking::previous);
             let candidates = senders.iter().filter(|&(&stream, _)| towards(stream).is_some());
             let candidates = candidates.filter_map(|(&stream, sender)| {
@@ -1154,14 +1156,12 @@ impl Device {
                 Some(Candidate { stream, ready, deadline, hiccup })
             });
             let Some(stream) = schedule.pick(candidates, now) else { return };
-            let sequence = senders.get_mut(&stream).and_then(|sender| sender.poll_send(now));
-            let (Some(to), Some(sequence)) = (towards(stream), sequence) else { return };
+            let batch = senders.get_mut(&stream).and_then(|sender| sender.poll_batch(config.batch, now));
+            let (Some(to), Some(batch)) = (towards(stream), batch) else { return };
             let time = packet_times.get(&stream).copied().unwrap_or(Duration::ZERO);
-            schedule.handle_sent(stream, time, now);
-            counters.media_packets += 1;
-            let octets = Message::Media { stream, sequence }.emit().into();
-            let length = MEDIA_HEADER_LEN as u32 + PACKET;
-            outputs.push_back(Output::Send(Datagram { to: Some(to), octets, length }));
+            schedule.handle_sent(stream, time * batch.len() as u64, now);
+            counters.media_packets += batch.len() as u64;
+            outputs.push_back(Output::Send(media(to, stream, batch)));
         }
     }
 
@@ -1340,6 +1340,13 @@ impl Request {
 fn local_report(viewing: &Viewing, now: Instant) -> PlayerReport {
     let played = now.saturating_since(viewing.asked).min(length(&viewing.wish));
     PlayerReport { start_up_delay: Some(Duration::ZERO), played, ..PlayerReport::default() }
+}
+
+/// A datagram with these packets.
+fn media(to: Ipv4Addr, stream: StreamId, packets: Range<u32>) -> Datagram {
+    let octets = Message::Media { stream, sequence: packets.start }.emit().into();
+    let length = MEDIA_HEADER_LEN as u32 + PACKET * packets.len() as u32;
+    Datagram { to: Some(to), octets, length }
 }
 
 fn length(wish: &Wish) -> Duration {

@@ -22,6 +22,7 @@
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 
+use super::batch::{Rest, Toll};
 use super::config::AccessRules;
 
 /// The durations that contention uses; the one that each end of a busy medium asks for comes first.
@@ -114,6 +115,27 @@ impl Backoff {
             from: ready,
             history: History { idle_since: Instant::START, more: Duration::ZERO, resynchronised: Instant::START },
             timing,
+        }
+    }
+
+    /// The least and the largest contention window, in slots.
+    pub(super) const fn windows(&self) -> [u32; 2] {
+        [self.timing.cw_min, self.timing.cw_max]
+    }
+
+    /// The rest of a batch, of this number of `packets`, each with the time on the air, that of its answer with SIFS, and the time after which an answer is
+    /// missed.
+    #[cold]
+    pub(super) fn rest_of_batch(&self, toll: Toll, packets: u32, [airtime, answer, timeout]: [Duration; 3]) -> Rest {
+        let Timing { ifs, slot, ended, cw_min, .. } = self.timing;
+        let [ifs, slot] = [(ifs + slot * u64::from(ended)).as_secs_f64(), slot.as_secs_f64()];
+        let [airtime, answer, timeout] = [airtime, answer, timeout].map(Duration::as_secs_f64);
+        let access = ifs + toll.slots * slot + toll.collisions * (airtime + timeout + ifs);
+        let alone = ifs + f64::from(cw_min) / 2.0 * slot;
+        let packets = f64::from(packets);
+        Rest {
+            airtime: Duration::from_secs_f64(packets * (access + airtime) + (packets - 1.0) * answer),
+            attempts: Duration::from_secs_f64(packets * (toll.attempts * (airtime + answer + alone) - alone)),
         }
     }
 

@@ -24,10 +24,10 @@ pub struct LinkStatistics {
 pub(super) struct Links(Vec<LinkStatistics>);
 
 impl Links {
-    /// A data frame was on the air.
-    pub(super) fn on_attempt(&mut self, receiver: StationId, airtime: Duration) {
+    /// This number of data frames was on the air, for `airtime` together.
+    pub(super) fn on_attempts(&mut self, receiver: StationId, airtime: Duration, attempts: u32) {
         let link = self.at(receiver);
-        link.attempts += 1;
+        link.attempts += u64::from(attempts);
         link.airtime += airtime;
     }
 
@@ -36,11 +36,11 @@ impl Links {
         self.at(receiver).airtime += airtime;
     }
 
-    /// A packet of `octets` was acknowledged.
-    pub(super) fn on_delivered(&mut self, receiver: StationId, octets: u32) {
+    /// This number of packets of `octets` was acknowledged.
+    pub(super) fn on_delivered(&mut self, receiver: StationId, octets: u32, packets: u32) {
         let link = self.at(receiver);
-        link.octets += u64::from(octets);
-        link.packets += 1;
+        link.octets += u64::from(octets) * u64::from(packets);
+        link.packets += u64::from(packets);
     }
 
     pub(super) fn all(&self) -> &[LinkStatistics] {

@@ -20,6 +20,7 @@ mod aggregation;
 mod agreement;
 pub mod association;
 mod backoff;
+mod batch;
 mod block_ack;
 mod config;
 mod duplicate;
@@ -52,6 +53,7 @@ use crate::units::Power;
 use access_function::AccessFunction;
 pub use aggregation::{Aggregation, Agreements};
 pub use backoff::Countdown;
+use batch::{Contention, Rest};
 use block_ack::BlockAcks;
 pub use config::{AccessRules, Bandwidth, Config, Protection};
 use duplicate::DuplicateCache;
@@ -228,6 +230,8 @@ pub struct Dcf<P> {
     links: Option<Box<Links>>,
     /// At a station that tells its primary channel from the secondary ones.
     widths: Option<Widths>,
+    /// At a station that has sent batches.
+    contention: Option<Box<Contention>>,
 }
 
 // What a bystander needs: see [`Dcf`].
@@ -291,6 +295,7 @@ impl<P: Payload> Dcf<P> {
             nav_lapse,
             eifs_excess,
             links: None,
+            contention: None,
         }
     }
 
@@ -424,6 +429,9 @@ impl<P: Payload> Dcf<P> {
     pub fn handle_frame(&mut self, frame: &Header, start: Instant, now: Instant) {
         self.access_function.backoff.on_frame();
         self.nav.on_frame_start(start);
+        if frame.kind == FrameKind::Rts {
+            self.note_batch(frame);
+        }
         if let State::Await(expected, _) | State::AwaitEnd(expected) = self.state {
             if frame.kind == expected && frame.receiver == Some(self.station) {
                 self.on_response(frame, now);
@@ -450,6 +458,15 @@ impl<P: Payload> Dcf<P> {
                     self.put_out(Output::Deliver(payload, frame.transmitter));
                 }
             }
+        }
+    }
+
+    /// An RTS may be the first packet of another station's batch.
+    fn note_batch(&mut self, rts: &Header) {
+        if let Some(contention) = self.contention.as_mut().filter(|_| rts.octets > FrameKind::RTS_OCTETS)
+            && self.access_function.backoff.pending
+        {
+            contention.on_other();
         }
     }
 
@@ -757,6 +774,7 @@ impl<P: Payload> Dcf<P> {
             psdu_octets,
             taken_at: now,
             more: Box::default(),
+            packets: payload.packets(),
             payload,
             sequence,
             priority,
@@ -882,7 +900,9 @@ impl<P: Payload> Dcf<P> {
         }
         let outgoing = self.access_function.current().expect("as above");
         let (rate, is_behind_rts) = (outgoing.rate, outgoing.is_behind_rts(&self.config));
-        if is_behind_rts {
+        if outgoing.is_batch() {
+            self.on_air = Some(self.first_of_batch());
+        } else if is_behind_rts {
             self.on_air = Some(self.rts());
         } else if self.config.is_cts_protected(rate) {
             self.on_air = Some(self.cts_to_self(now));
@@ -935,10 +955,9 @@ impl<P: Payload> Dcf<P> {
         match kind {
             FrameKind::Rts => {
                 let rts = self.on_air.as_ref().expect("it has just been transmitted");
-                let (receiver, rate) = (rts.receiver, rts.vector);
-                if let (Some(links), Some(receiver)) = (&mut self.links, receiver) {
-                    let sifs = self.config.phy.parameters().sifs;
-                    links.on_protected(receiver, rts.airtime + sifs);
+                let (receiver, rate, airtime) = (rts.receiver, rts.vector, rts.airtime);
+                if self.links.is_some() {
+                    self.count_rts(receiver, rate, airtime);
                 }
                 idle_from = self.await_response(FrameKind::Cts, receiver, rate, now);
             }
@@ -955,8 +974,8 @@ impl<P: Payload> Dcf<P> {
                 let (receiver, rate) = (outgoing.receiver, outgoing.rate);
                 let frame = self.on_air.as_ref().expect("it has just been transmitted");
                 self.access_function.queue.on_transmitted(receiver, frame.airtime, frame.octets);
-                if let (Some(links), Some(receiver)) = (&mut self.links, receiver) {
-                    links.on_attempt(receiver, frame.airtime + frame.duration);
+                if let (true, Some(receiver)) = (self.links.is_some(), receiver) {
+                    self.count_attempts(receiver, rate);
                 }
                 if receiver.is_some() && self.config.acknowledgements {
                     let expected = if self.is_aggregate_on_air() { FrameKind::BlockAck } else { FrameKind::Ack };
@@ -968,6 +987,30 @@ impl<P: Payload> Dcf<P> {
         }
         if !busy {
             self.set_idle(idle_from);
+        }
+    }
+
+    /// The RTS of the frame in hand, on the air for `airtime`, has a place in what is known of its receiver; the first packet of a batch as a packet.
+    fn count_rts(&mut self, receiver: Option<StationId>, rate: TxVector, airtime: Duration) {
+        let is_batch = self.access_function.current().is_some_and(OutgoingMpdu::is_batch);
+        let (sifs, answer) = (self.sifs(), self.response_duration(receiver, rate));
+        let (Some(links), Some(receiver)) = (&mut self.links, receiver) else { return };
+        match is_batch {
+            true => links.on_attempts(receiver, airtime + answer, 1),
+            false => links.on_protected(receiver, airtime + sifs),
+        }
+    }
+
+    /// So has the data frame on the air; the rest of a batch as its packets.
+    fn count_attempts(&mut self, receiver: StationId, rate: TxVector) {
+        let packets = self.access_function.current().map_or(1, |outgoing| outgoing.packets);
+        let frame = self.on_air.as_ref().expect("it has just been transmitted");
+        let (attempts, airtime) = match packets {
+            1 => (1, frame.airtime + frame.duration),
+            _ => (packets - 1, self.rest_of_batch(Some(receiver), rate).attempts),
+        };
+        if let Some(links) = &mut self.links {
+            links.on_attempts(receiver, airtime, attempts);
         }
     }
 
@@ -999,8 +1042,11 @@ impl<P: Payload> Dcf<P> {
         }
         let outgoing = self.access_function.current_mut().expect("a response is awaited only for a frame in hand");
         if response.kind == FrameKind::Cts {
-            // 10.3.4.4: the RTS, a short frame, has succeeded.
-            outgoing.short_retries = 0;
+            // 10.3.4.4: the RTS, a short frame, has succeeded. That of a batch counts with the rest of it.
+            match (&mut self.contention, outgoing.is_batch()) {
+                (Some(contention), true) => contention.on_first(),
+                _ => outgoing.short_retries = 0,
+            }
             if self.widths.is_some() {
                 self.fit_to_cts(response, now);
             }
@@ -1065,7 +1111,7 @@ impl<P: Payload> Dcf<P> {
     fn succeed(&mut self, outcome: fn(P) -> Output<P>, now: Instant) {
         let outgoing = self.access_function.take_current().expect("only a frame in hand succeeds");
         if let (Some(links), Some(receiver)) = (&mut self.links, outgoing.receiver) {
-            outgoing.packets().for_each(|packet| links.on_delivered(receiver, packet.octets()));
+            outgoing.packets().for_each(|packet| links.on_delivered(receiver, packet.octets(), packet.packets()));
         }
         self.put_out(outcome(outgoing.payload));
         outgoing.more.into_iter().for_each(|packet| self.put_out(outcome(packet)));
@@ -1176,7 +1222,11 @@ impl<P: Payload> Dcf<P> {
         let outgoing = self.access_function.current().expect("data are those of the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.psdu_octets, outgoing.rate);
         let (is_in_body, is_under_agreement) = (outgoing.is_in_body, outgoing.is_under_agreement);
-        let airtime = self.config.phy.airtime(rate, octets);
+        let is_batch = outgoing.is_batch();
+        let mut airtime = self.config.phy.airtime(rate, octets);
+        if is_batch {
+            airtime = self.rest_of_batch(receiver, rate).airtime;
+        }
         let mut duration = self.data_response_duration(receiver, rate);
         self.continues = false;
         if self.access_function.txop_limit != Duration::ZERO
@@ -1269,6 +1319,34 @@ impl<P: Payload> Dcf<P> {
         let airtime = self.config.phy.airtime(own_rate, FrameKind::RTS_OCTETS);
         let own_rate = self.repeated_over(own_rate, rate.width());
         self.frame(FrameKind::Rts, receiver, FrameKind::RTS_OCTETS, own_rate, airtime, cts + data)
+    }
+
+    /// The first packet of a batch, as an RTS of its length, whose CTS is as long as its acknowledgment. A collision costs no more than that packet, and the
+    /// rest follows without contention. It reserves the time for that.
+    #[cold]
+    #[inline(never)]
+    fn first_of_batch(&mut self) -> Header {
+        let outgoing = self.access_function.current().expect("the first packet is sent for the batch in hand");
+        let (receiver, octets, rate) = (outgoing.receiver, outgoing.psdu_octets, outgoing.rate);
+        let airtime = self.config.phy.airtime(rate, octets);
+        let answer = self.response_duration(receiver, rate);
+        let rest = self.sifs() + self.rest_of_batch(receiver, rate).airtime + answer;
+        self.frame(FrameKind::Rts, receiver, octets, rate, airtime, answer + rest)
+    }
+
+    /// All packets of the batch in hand but the first.
+    #[cold]
+    #[inline(never)]
+    fn rest_of_batch(&mut self, receiver: Option<StationId>, rate: TxVector) -> Rest {
+        let outgoing = self.access_function.current().expect("the rest is sent for the batch in hand");
+        let (packets, octets) = (outgoing.packets - 1, outgoing.psdu_octets);
+        let phy = &self.config.phy;
+        let (airtime, timeout) = (phy.airtime(rate, octets), phy.ack_timeout(rate));
+        let answer = self.response_duration(receiver, rate);
+        let backoff = &self.access_function.backoff;
+        let contention = self.contention.get_or_insert_with(|| Box::new(Contention::new(backoff.windows())));
+        let rest = backoff.rest_of_batch(contention.toll(), packets, [airtime, answer, timeout]);
+        Rest { airtime: rest.airtime.saturating_sub(self.sifs()), ..rest }
     }
 
     /// 9.3.1.3, 10.3.2.13: a CTS to the station itself reserves the time for data, ACK and two SIFS. The data frame is then due.

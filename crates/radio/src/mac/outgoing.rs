@@ -19,6 +19,8 @@ pub(super) struct OutgoingMpdu<P> {
     pub(super) receiver: Option<StationId>,
     pub(super) payload: P,
     pub(super) octets: u32,
+    /// Packets for which it stands.
+    pub(super) packets: u32,
     pub(super) sequence: u32,
     /// Of a QoS frame.
     pub(super) priority: Option<UserPriority>,
@@ -74,6 +76,11 @@ impl<P: Payload> OutgoingMpdu<P> {
             && (config.rts_threshold.is_some_and(|threshold| self.psdu_octets > threshold)
                 || config.rts_duration.is_some_and(|limit| config.phy.airtime(self.rate, self.psdu_octets) > limit)
                 || config.is_rts_protected(self.rate))
+    }
+
+    /// Whether it stands for several packets: the first of them goes ahead, as an RTS of its length.
+    pub(super) fn is_batch(&self) -> bool {
+        self.packets > 1
     }
 
     /// Counts a failed attempt; the reason to give the frame up once that was the last one (10.3.4.4, 10.23.2.12.1).

@@ -34,8 +34,23 @@ use step::Step;
 
 use crate::frame::{StationId, UserPriority};
 
+/// What takes places in a queue.
+pub(crate) trait Places {
+    /// How many.
+    fn places(&self) -> usize {
+        1
+    }
+}
+
+/// With the time when it came.
+impl<T: Places> Places for (Instant, T) {
+    fn places(&self) -> usize {
+        self.1.places()
+    }
+}
+
 /// What waits in a queue.
-pub(crate) trait Queued {
+pub(crate) trait Queued: Places {
     /// Length in bytes, as the queue counts it.
     fn octets(&self) -> u32;
 

@@ -3,8 +3,15 @@
 use hopcast_protocols::time::Instant;
 use hopcast_wire::ecn::Ecn;
 
-use super::{Discipline, InterfaceQueue, Queued, Reason, Traffic};
+use super::{Discipline, InterfaceQueue, Places, Queued, Reason, Traffic};
 use crate::frame::{Payload, StationId, UserPriority};
+
+/// Those of all packets for which it stands.
+impl<P: Payload> Places for (Option<StationId>, P) {
+    fn places(&self) -> usize {
+        self.1.packets() as usize
+    }
+}
 
 /// A packet on its way to a station, or to all.
 impl<P: Payload> Queued for (Option<StationId>, P) {

@@ -8,8 +8,8 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::ecn::Ecn;
 
 use super::{
-    CoDelConfig, Discipline, DualPi2Config, FqCoDelConfig, InterfaceQueue, Mac80211Config, PieConfig, Queued, Reason,
-    Traffic,
+    CoDelConfig, Discipline, DualPi2Config, FqCoDelConfig, InterfaceQueue, Mac80211Config, PieConfig, Places, Queued,
+    Reason, Traffic,
 };
 use crate::frame::StationId;
 
@@ -28,6 +28,8 @@ impl Item {
         Self { id, flow, octets, expires: None, ecn: Ecn::NotEct, receiver: None }
     }
 }
+
+impl Places for Item {}
 
 impl Queued for Item {
     fn octets(&self) -> u32 {
@@ -62,6 +64,8 @@ pub(super) fn ms(millis: u64) -> Instant {
 /// An item that may go before others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Urgent(u32, bool);
+
+impl Places for Urgent {}
 
 impl Queued for Urgent {
     fn octets(&self) -> u32 {

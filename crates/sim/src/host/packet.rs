@@ -59,6 +59,8 @@ pub struct Part {
     pub real: Option<RealPart>,
     /// The first bytes of a program's datagram, where they mean something.
     pub content: Option<Arc<[u8]>>,
+    /// Number of packets like this one for which it stands besides itself.
+    pub more: u8,
 }
 
 /// The bytes of a frame of a real host.
@@ -251,9 +253,9 @@ impl Packet {
         if routing.is_none() && self.routing().is_none() {
             return;
         }
-        let (coded, real, content) = (self.coded().cloned(), self.real().cloned(), self.content().cloned());
-        let is_needed = routing.is_some() || coded.is_some() || real.is_some() || content.is_some();
-        self.part = is_needed.then(|| Arc::new(Part { routing, coded, real, content }));
+        let others = self.part.as_deref().cloned().unwrap_or_default();
+        let part = Part { routing, ..others };
+        self.part = (part != Part::default()).then(|| Arc::new(part));
     }
 
     /// Meaning of the payload for FEC, if the flow is protected.
@@ -274,6 +276,12 @@ impl Packet {
     /// The first bytes of the datagram, where they mean something.
     pub fn content(&self) -> Option<&Arc<[u8]>> {
         self.part.as_deref()?.content.as_ref()
+    }
+
+    /// Number of packets like this one for which it stands.
+    #[inline]
+    pub fn packets(&self) -> u32 {
+        self.part.as_deref().map_or(1, |part| 1 + u32::from(part.more))
     }
 
     /// The bytes of the real host that sent it.

@@ -258,6 +258,7 @@ mod tests {
             schedule: None,
             adaptation: None,
             cache: None,
+            batch: 1,
         }
     }
 }

@@ -86,6 +86,28 @@ fn as_many_streams_are_admitted_as_fit_into_the_airtime_of_80211a() {
     assert!((40.0..65.0).contains(&all.stalled_s), "{all:?}");
 }
 
+/// Eight streams of 4 Mb/s that need 1.135 of the time, so that their displays stand still; and three over one to three hops that fit, one after the other.
+#[test]
+fn batches_carry_what_packets_carry() {
+    let all = |batch: u32| {
+        let keys = format!("admission = \"all\"\nbatch = {batch}\nprefetch = \"1 s\"");
+        let totals = cloud(&homes(9, 1, "150 s", &one_each(9, &keys, "4 Mb/s", 2))).totals;
+        assert!(totals.completed == 8 && totals.stalled_s > 40.0, "{totals:?}");
+        totals.played_s + totals.stalled_s
+    };
+    let (packets, batches) = (all(1), all(8));
+    assert!((batches / packets - 1.0).abs() < 0.03, "{batches} s instead of {packets} s");
+    let fitting = |batch: u32| {
+        let keys = format!("batch = {batch}\nprefetch = \"1 s\"");
+        let cloud = cloud(&homes(4, 20, "250 s", &one_each(4, &keys, "6 Mb/s", 70)));
+        assert_eq!((cloud.totals.completed_without_hiccup, cloud.totals.offered), (3, 3));
+        cloud.streams.iter().map(|stream| stream.start_up_s.unwrap()).collect::<Vec<_>>()
+    };
+    for (packets, batches) in fitting(1).into_iter().zip(fitting(16)) {
+        assert!((batches - packets).abs() < 0.1, "{batches} s instead of {packets} s");
+    }
+}
+
 #[test]
 fn a_stream_of_k_hops_in_one_range_takes_k_times_the_airtime() {
     let streams = |hops: usize| {
@@ -253,11 +275,12 @@ fn displays_that_reserve_their_lowest_rate_are_admitted() {
 
 #[test]
 fn what_a_cloud_cannot_do_is_named() {
-    let errors = |change: &str, to: &str| {
-        let text = homes(2, 20, "35 s", &one_each(2, "", "4 Mb/s", 1)).replace(change, to);
+    let errors_with = |keys: &str, change: &str, to: &str| {
+        let text = homes(2, 20, "35 s", &one_each(2, keys, "4 Mb/s", 1)).replace(change, to);
         let source = hopcast_sim::scenario::Source { text, name: "test.toml".into(), ..Default::default() };
         hopcast_sim::scenario::Scenario::parse(&source, &[]).unwrap_err().to_string()
     };
+    let errors = |change: &str, to: &str| errors_with("", change, to);
     let clip = errors("clip = \"film\"", "clip = \"flim\"");
     assert!(clip.contains("cloud.requests.0.clip") && clip.contains("did you mean \"film\""), "{clip}");
     let at = errors("at = [\"home0\"]", "at = [\"shed\"]");
@@ -292,6 +315,10 @@ fn what_a_cloud_cannot_do_is_named() {
     assert!(twice.contains("cloud.failures.1.at.0") && twice.contains("\"home1\" is already down then"), "{twice}");
     let standard = errors("standard = \"802.11a\"\n        data_rate = \"54 Mb/s\"", "standard = \"802.11ac\"");
     assert!(standard.contains("needs stations that send each packet in its own frame"), "{standard}");
+    let batch = errors_with("batch = 2", "rts_threshold = \"off\"", "rts_threshold = \"1395 B\"");
+    assert!(batch.contains("cloud.batch") && batch.contains("needs media without RTS and CTS"), "{batch}");
+    let batch = errors_with("batch = 2", "rts_threshold = \"off\"", "rts_threshold = \"off\"\nedca = \"2012\"");
+    assert!(batch.contains("cloud.batch") && batch.contains("needs DCF"), "{batch}");
 }
 
 /// Five homes: `home1` is the relay between the ends, and `home2` and `home3` are a way around it of three hops.

@@ -61,6 +61,7 @@ fn config(policy: Policy) -> device::Config {
         schedule: None,
         adaptation: None,
         cache: None,
+        batch: 1,
     }
 }
 

@@ -29,6 +29,7 @@ fn config(policy: Policy) -> Config {
         schedule: None,
         adaptation: None,
         cache: None,
+        batch: 1,
     }
 }
 

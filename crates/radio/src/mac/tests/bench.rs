@@ -41,11 +41,17 @@ pub(super) struct Packet {
     pub(super) octets: u32,
     pub(super) priority: u8,
     pub(super) expires: Option<Instant>,
+    /// Packets for which it stands besides itself.
+    pub(super) more: u32,
 }
 
 impl Payload for Packet {
     fn octets(&self) -> u32 {
         self.octets
+    }
+
+    fn packets(&self) -> u32 {
+        1 + self.more
     }
 
     fn flow(&self) -> u64 {
@@ -236,7 +242,7 @@ impl Bench {
 
     /// Packet `id` of 64 bytes for the peer, with a user priority.
     pub(super) fn packet_with_priority(&mut self, at: Instant, id: u32, priority: u8) {
-        self.packet_to(at, Some(PEER), Packet { id, octets: 64, priority, expires: None });
+        self.packet_to(at, Some(PEER), Packet { id, octets: 64, priority, ..Packet::default() });
     }
 
     /// Any packet.
@@ -320,6 +326,11 @@ impl Bench {
             Some((when, Output::Deliver(packet, PEER))) if (packet.id, when) == (id, at) => {}
             other => panic!("expected packet {id} handed up at {at}, not {other:?}"),
         }
+    }
+
+    /// The station counts what it sends to each receiver.
+    pub(super) fn keep_links(&mut self) {
+        self.dcf.keep_links();
     }
 
     /// Packet `id` is reported as sent.

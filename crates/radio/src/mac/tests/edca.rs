@@ -115,7 +115,11 @@ fn an_error_is_followed_by_eifs_of_the_category() {
 fn what_has_expired_takes_no_access_from_another_category() {
     let mut bench = Bench::with_draws(edca(), &[(3, 1), (15, 0), (3, 2)]);
     bench.noise(us(100), us(500));
-    bench.packet_to(us(200), Some(PEER), Packet { id: 1, octets: 64, priority: VOICE, expires: Some(us(540)) });
+    bench.packet_to(
+        us(200),
+        Some(PEER),
+        Packet { id: 1, octets: 64, priority: VOICE, expires: Some(us(540)), more: 0 },
+    );
     bench.packet_with_priority(us(201), 2, EFFORT);
     bench.expect_dropped(1, DropCause::Expired, us(543));
     bench.expect_acknowledged(2, us(543));
@@ -209,7 +213,7 @@ fn qos_frames_say_their_priority() {
     for (id, receiver, priority, sequence) in
         [(1, Some(PEER), 6, 0), (2, Some(PEER), 6, 1), (3, Some(PEER), 7, 0), (4, Some(OTHER), 6, 0), (5, None, 6, 0)]
     {
-        bench.packet_to(at, receiver, Packet { id, octets: 64, priority, expires: None });
+        bench.packet_to(at, receiver, Packet { id, octets: 64, priority, ..Packet::default() });
         let (_, output) = bench.next_output(at + micros(1_000)).expect("a frame");
         let crate::mac::Output::Transmit(frame) = output else { panic!("{output:?}") };
         assert_eq!((frame.octets, frame.airtime), (102, frame.airtime));

@@ -3,10 +3,11 @@
 use hopcast_protocols::time::Duration;
 
 use super::bench::{
-    Bench, FOURTH, MBPS_1, MBPS_2, MBPS_24, MBPS_54, ME, NS, OTHER, PEER, dsss, micros, ofdm, us, with_rts,
+    Bench, FOURTH, MBPS_1, MBPS_2, MBPS_24, MBPS_54, ME, NS, OTHER, PEER, Packet, dsss, edca, micros, ofdm, us,
+    with_rts,
 };
-use crate::mac::Config;
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
+use crate::mac::{Config, DropCause, LinkStatistics, Output};
 
 /// 10.3.2.11: an ACK follows after SIFS.
 ///
@@ -25,6 +26,54 @@ fn data_is_acknowledged_after_sifs() {
     assert_eq!((ack.duration, ack.retry, ack.payload), (Duration::ZERO, false, None));
     bench.expect_nothing_until(us(20_000));
     assert_eq!(bench.dcf().counters().ack_sent, 1);
+}
+
+/// A data frame of 100 bytes takes 36 µs. Between two there are SIFS (16), ACK (28), and DIFS (34) or AIFS (43), and 7.5 slots of 9 µs: 145.5 or
+/// 154.5 µs.
+///
+/// ```text
+///              A                        A
+///  ──┬──────┬─┬───┬─┬──────────────────┬─┬───┬──
+///   205  1st    285 301   2nd and 3rd   604
+/// ```
+#[test]
+fn a_batch_takes_the_time_of_its_packets_one_after_the_other() {
+    for (config, octets, between) in [(ofdm(), 64, 291), (edca(), 62, 309)] {
+        let mut bench = Bench::new(config);
+        bench.keep_links();
+        bench.packet_to(us(205), Some(PEER), Packet { id: 1, octets, more: 2, ..Packet::default() });
+        let first = bench.expect_transmit(Rts, us(205));
+        let all = 3 * 36 + between;
+        assert_eq!((first.octets, first.vector, first.airtime), (100, MBPS_54, micros(36)));
+        assert_eq!(first.duration, micros(all - 36 + 16 + 28));
+        let cts = bench.hears(us(257), bench.control(Cts, PEER, ME, first.duration - micros(44)));
+        assert_eq!(cts, us(285));
+        let (data, end) = bench.expect_acknowledged(1, us(301));
+        assert_eq!((data.octets, data.airtime, data.duration), (100, micros(all - 96), micros(44)));
+        assert_eq!(end, us(205 + all + 44));
+        let (octets, airtime) = (3 * u64::from(octets), micros(3 * (36 + 44)));
+        assert_eq!(bench.dcf().links(), [LinkStatistics { receiver: PEER, octets, packets: 3, airtime, attempts: 3 }]);
+        bench.expect_nothing_until(us(20_000));
+    }
+}
+
+/// Seven attempts in all, of which the second got through to the rest of the batch.
+#[test]
+fn a_batch_has_as_many_attempts_as_a_packet() {
+    let mut bench = Bench::new(ofdm());
+    bench.packet_to(us(200), Some(PEER), Packet { id: 1, octets: 64, more: 2, ..Packet::default() });
+    // The first packet, again, the rest, and so on.
+    bench.answer([false, true].into_iter().chain([false; 7]));
+    let (mut kinds, mut cause) = (Vec::new(), None);
+    while let Some((_, output)) = bench.next_output(us(100_000)) {
+        match output {
+            Output::Transmit(frame) => kinds.push(frame.kind),
+            Output::Dropped(_, why, _) => cause = Some(why),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(cause, Some(DropCause::ShortRetryLimit));
+    assert_eq!(kinds, [Rts, Rts, Data, Rts, Rts, Rts, Rts, Rts]);
 }
 
 /// 10.3.2.11: "without regard to the busy/idle state of the medium", and 10.3.2.4: nor to a reservation.

@@ -88,7 +88,11 @@ fn script(bench: &mut Bench, actions: &[(u64, Action)]) -> (u32, Instant) {
             Action::Packet { broadcast, priority, lifetime } => {
                 let receiver = (!broadcast).then_some(PEER);
                 let expires = lifetime.map(|lifetime| at + micros(lifetime));
-                bench.packet_to(at, receiver, Packet { id: packets, octets: 64, priority: *priority, expires });
+                bench.packet_to(
+                    at,
+                    receiver,
+                    Packet { id: packets, octets: 64, priority: *priority, expires, more: 0 },
+                );
                 packets += 1;
             }
             Action::Noise(length) => bench.noise(at, at + Duration::from_nanos(*length)),

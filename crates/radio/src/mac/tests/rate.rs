@@ -163,7 +163,7 @@ fn answers_follow_the_rate_of_the_frame() {
 /// ```
 #[test]
 fn what_has_expired_is_not_sent() {
-    let packet = |id, expires| Packet { id, octets: 64, priority: 0, expires: Some(expires) };
+    let packet = |id, expires| Packet { id, octets: 64, expires: Some(expires), ..Packet::default() };
     let mut bench = Bench::new(dsss());
     bench.packet_to(us(1_000), Some(PEER), packet(1, us(1_814)));
     bench.expect_transmit(Data, us(1_000));

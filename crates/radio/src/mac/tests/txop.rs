@@ -17,7 +17,7 @@ fn bench_with(packets: u32, config: crate::mac::Config, draws: &[(u32, u32)]) ->
 }
 
 fn packet(id: u32) -> Packet {
-    Packet { id, octets: 1_500, priority: 6, expires: None }
+    Packet { id, octets: 1_500, priority: 6, ..Packet::default() }
 }
 
 /// Four exchanges take 1232 µs and a fifth would end after 1544. Each data frame but the last one reserves the next exchange too.

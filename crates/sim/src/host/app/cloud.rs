@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+use hopcast_protocols::streaming::delivery::PACKET;
 use hopcast_protocols::streaming::device::{self, Blocks, Datagram, Device, Output};
 use hopcast_protocols::streaming::profile::LinkTotals;
 use hopcast_protocols::time::Instant;
@@ -76,9 +77,9 @@ pub(in crate::host) struct Cloud {
 impl Cloud {
     /// Messages have come.
     pub(super) fn handle_readable(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
-        while let Some(Received { from, octets, length }) = stack.read_message(self.socket) {
+        while let Some(Received { from, octets, length, packets }) = stack.read_message(self.socket) {
             if self.up <= cx.now {
-                self.device.handle_datagram(from, &octets, length, cx.now);
+                self.device.handle_datagram(from, &octets, length + (packets - 1) * PACKET, cx.now);
                 self.drain(stack, cx);
             }
         }
@@ -127,7 +128,10 @@ impl Cloud {
                 Output::Send(Datagram { to, octets, length }) => {
                     let is_long = length as usize > octets.len() && octets.len() == MEDIA_HEADER_LEN;
                     let priority = if is_long { MEDIA } else { UserPriority::NETWORK_CONTROL };
-                    stack.send_message_from(self.socket, to, (octets, length), priority, cx);
+                    // A batch of media goes over the air packet by packet.
+                    let packets = if is_long { ((length - MEDIA_HEADER_LEN as u32) / PACKET).max(1) } else { 1 };
+                    let message = (octets, length - (packets - 1) * PACKET, packets);
+                    stack.send_message_from(self.socket, to, message, priority, cx);
                 }
             }
         }

@@ -135,6 +135,14 @@ impl Payload for Sdu {
         }
     }
 
+    #[inline]
+    fn packets(&self) -> u32 {
+        match self {
+            Self::Ip(packet) => packet.packets(),
+            Self::Arp(_) | Self::MessageInArp(_) | Self::Management(_) | Self::Raw(_) => 1,
+        }
+    }
+
     fn flow(&self) -> u64 {
         match self {
             Self::Ip(packet) => packet.flow(),

@@ -37,6 +37,8 @@ pub(in crate::host) struct Received {
     pub(in crate::host) octets: Arc<[u8]>,
     /// Bytes of all of its payload.
     pub(in crate::host) length: u32,
+    /// Number of datagrams of this length for which it stands.
+    pub(in crate::host) packets: u32,
 }
 
 impl Stack {
@@ -54,12 +56,12 @@ impl Stack {
         self.messages[place as usize].unread.pop_front()
     }
 
-    /// Sends a datagram of `length` bytes that begins with `octets` to a neighbour, or to all (`None`).
+    /// Sends a datagram of `length` bytes that begins with `octets` to a neighbour, or to all (`None`). It stands for this number of `packets`, 1 to 256.
     pub(in crate::host) fn send_message_from(
         &mut self,
         socket: SocketId,
         to: Option<Ipv4Addr>,
-        (octets, length): (Arc<[u8]>, u32),
+        (octets, length, packets): (Arc<[u8]>, u32, u32),
         priority: UserPriority,
         cx: &mut Context<'_>,
     ) {
@@ -92,7 +94,7 @@ impl Stack {
             ttl: TTL,
             ecn: Ecn::NotEct,
         };
-        let part = Some(Arc::new(Part { content: Some(octets), ..Part::default() }));
+        let part = Some(Arc::new(Part { content: Some(octets), more: (packets - 1) as u8, ..Part::default() }));
         self.send_to_neighbour(hop, Packet { ip, body, tag, part }, cx);
     }
 
@@ -109,7 +111,7 @@ impl Stack {
         let Some(octets) = datagram.content().cloned() else { return };
         let socket = &mut self.messages[place as usize];
         let from = ip_address(datagram.ip.source);
-        socket.unread.push_back(Received { from, octets, length: length.into() });
+        socket.unread.push_back(Received { from, octets, length: length.into(), packets: datagram.packets() });
         self.events.push_back((socket.owner.program, SocketId::Messages(place), SocketEvent::Readable));
     }
 }

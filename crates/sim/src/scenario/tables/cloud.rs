@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcast_protocols::streaming::admission::{Estimator, Policy};
+use hopcast_protocols::streaming::delivery::PACKET;
 use hopcast_protocols::streaming::device::Blocks;
 use hopcast_protocols::streaming::schedule::Discipline;
 use hopcast_protocols::streaming::{adaptation, cache, device, path, placement, profile, reservation};
 use hopcast_protocols::time::Duration;
+use hopcast_radio::mac::FrameKind;
+use hopcast_wire::cloud::MEDIA_HEADER_LEN;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -16,6 +19,7 @@ use super::super::quantity::{Rate, Size, Time};
 use super::super::read::Later;
 use super::directory::Directory;
 use super::{Resolver, instant};
+use crate::host::packet::{IPV4_HEADER, UDP_HEADER};
 use crate::id::NodeId;
 
 /// Devices that store clips, pass streams on, and display what their users ask for (`docs/models/cloud.md`).
@@ -53,6 +57,10 @@ pub(super) struct Cloud {
     /// Time between two measurements of a device. Each sends two packets to the next neighbour in turn whose profile is older.
     #[schemars(extend("minimum" = 0.1, "maximum" = 3600, "x-default" = is("1 s", "")))]
     measurement_interval: Time,
+    /// Most packets of media that are simulated together, which makes long runs faster. The first one contends for the medium; the others follow as one frame,
+    /// which takes the time that they would take one after the other, and arrives or gets lost as one. It needs DCF without RTS.
+    #[schemars(extend("minimum" = 1, "maximum" = 32, "x-default" = is(1, "each packet is simulated")))]
+    batch: u32,
     /// Age at which a sample of a profile counts half.
     #[schemars(extend("minimum" = 1, "maximum" = 1e6, "x-default" = is("60 s", "a choice of hopcast")))]
     half_life: Time,
@@ -296,6 +304,9 @@ enum ClipPlacement {
     Anywhere,
 }
 
+/// Bytes of a frame with a packet of media.
+const MEDIA_FRAME: u32 = IPV4_HEADER + UDP_HEADER + MEDIA_HEADER_LEN as u32 + PACKET + FrameKind::DATA_OVERHEAD_OCTETS;
+
 /// Most blocks of all clips.
 const MAX_BLOCKS: usize = 100_000;
 
@@ -388,7 +399,19 @@ impl Resolver<'_> {
             schedule: keys.schedule.map(Into::into),
             adaptation: self.adaptation(keys.adaptation.as_ref(), &clips),
             cache: None,
+            batch: keys.batch,
         };
+        if keys.batch > 1 {
+            let is_behind_rts = radio.mac.rts_threshold.is_some_and(|threshold| threshold < MEDIA_FRAME);
+            if is_behind_rts || radio.mac.rts_duration.is_some() {
+                let problem = "needs media without RTS and CTS, which each packet would have";
+                self.report(&["cloud", "batch"], problem, "radio.rts_threshold = \"off\"");
+            }
+            if radio.edca.is_some() {
+                let problem = "needs DCF: under EDCA a transmission opportunity has several packets";
+                self.report(&["cloud", "batch"], problem, "no radio.edca");
+            }
+        }
         let caches = self.caches(keys.caches.as_ref(), &nodes, &devices);
         Some(model::Cloud {
             devices: devices.into_iter().collect(),

@@ -285,7 +285,17 @@ impl Draws {
             .collect();
         document.insert("flows".into(), flows.into());
         if self.is_wanted(".cloud") || self.chance(0.1) {
-            document.insert("cloud".into(), self.cloud(of("cloud"), &devices, &names));
+            let mut cloud = self.cloud(of("cloud"), &devices, &names);
+            // Batches go without RTS and EDCA.
+            if cloud["batch"].as_u64().is_some_and(|batch| batch > 1) {
+                if self.is_wanted(".radio.rts_threshold") || self.is_wanted(".radio.edca") {
+                    cloud.as_object_mut().and_then(|cloud| cloud.remove("batch"));
+                } else if let Some(radio) = document["radio"].as_object_mut() {
+                    radio.remove("edca");
+                    radio.insert("rts_threshold".into(), "off".into());
+                }
+            }
+            document.insert("cloud".into(), cloud);
         }
         document.into()
     }
