@@ -75,7 +75,7 @@ def test_the_oracle_refuses_what_would_starve_and_nothing_else() -> None:
 
 def test_a_run_with_the_same_requests_one_by_one_is_the_same_run() -> None:
     """What the oracle looks ahead to: requests that are drawn and those that are stated make one run."""
-    drawn = load._scenario("all", 0.5, QUICK)
+    drawn = load.scenario("all", 0.5, QUICK)
     streams = run(drawn, seed=9).json()["cloud"]["streams"]
     again = oracle._document(drawn, streams, drawn.duration_s, 9)["cloud"]["streams"]
     assert again == streams

@@ -1,7 +1,7 @@
 """H12: a cloud of devices that reserve paths, and know their neighbours by statistics: what the paper leaves to the future.
 
 The paper has no numbers of it. Scenes a and b: how many streams fit, and a link that is now and then slow. Scene c is in `feet`, d in `load`, e in
-`shortening`, f in `placement`, g in `caches`, h in `walks`, i in `crossing`, k in `order`, and failures are in `losses` and `kills`.
+`shortening`, f in `placement`, g in `caches`, h in `walks`, i in `crossing`, k in `order`, l in `batches`, and failures are in `losses` and `kills`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,20 @@ from typing import TYPE_CHECKING, Any, Literal
 from hopcast.lab.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
-from hopcast_papers.h2o import caches, crossing, feet, homes, kills, load, losses, order, placement, shortening, walks
+from hopcast_papers.h2o import (
+    batches,
+    caches,
+    crossing,
+    feet,
+    homes,
+    kills,
+    load,
+    losses,
+    order,
+    placement,
+    shortening,
+    walks,
+)
 from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
@@ -178,6 +191,7 @@ def _setup(amount: Amount) -> list[Parameter]:
         *walks.setup(),
         *crossing.setup(),
         *order.setup(),
+        *batches.setup(),
         *losses.setup(),
         *kills.setup(),
         Parameter("runs", f"{len(_seeds(amount))} seeds in b, {len(_capacity_seeds(amount))} in a", "not stated"),
@@ -204,7 +218,7 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
     found |= crossing.cases(amount)
     found |= losses.cases(amount)
     found |= kills.cases(amount)
-    return {**found, **order.cases(amount)}
+    return {**found, **order.cases(amount), **batches.cases(amount)}
 
 
 def _streams(document: Document) -> list[dict[str, Any]]:
@@ -256,6 +270,7 @@ def _rows(measured: Measured) -> list[Row]:
         *walks.rows(measured),
         *crossing.rows(measured),
         *order.rows(measured),
+        *batches.rows(measured),
         *losses.rows(measured),
         *kills.rows(measured),
     ]

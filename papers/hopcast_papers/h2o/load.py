@@ -51,6 +51,8 @@ NAMES = (*RULES, EDCA, *ADAPTATIONS, BOTH, ORACLE)
 """All that is compared."""
 LOADS = (0.25, 0.5, 1.0, 2.0)
 """Share of the time that all requests would need."""
+HOURS: Mapping[float, float] = {0.25: 22.0, 0.5: 13.0, 1.0: 8.0, 2.0: 5.5}
+"""Hours of requests of a run of the full form, by load: ten runs have 100 hours of display also where half of the requests are refused."""
 START = 60.0
 """Seconds after which links are known."""
 QUICK, FULL = (2701, 2702, 2703, 2704), tuple(range(2701, 2711))
@@ -70,9 +72,10 @@ def interval(load: float) -> float:
     return SIDE**2 * airtime / load
 
 
-def _scenario(name: str, load: float, amount: Amount) -> Scenario:
+def scenario(name: str, load: float, amount: Amount) -> Scenario:
+    """The homes and their requests, by this rule at this load."""
     # The oracle runs each request once: it has the quick form's time in both forms.
-    length = 240.0 if name == ORACLE else amount.pick(quick=240.0, full=3600.0)
+    length = 240.0 if name == ORACLE else amount.pick(quick=240.0, full=3600.0 * HOURS[load])
     rules: dict[str, Rule] = {**{rule: rule for rule in RULES}, EDCA: "airtime", BOTH: "statistical"}
     radio: Radio = homes.radio("6 Mb/s", "70 m")
     if name == EDCA:
@@ -142,13 +145,13 @@ def cases(amount: Amount) -> Mapping[str, Case]:
     """The cases."""
     seeds = amount.pick(quick=QUICK, full=FULL)
     return {
-        case(name, load): Case(_scenario(name, load, amount), seeds, observe=oracle.observe if name == ORACLE else None)
+        case(name, load): Case(scenario(name, load, amount), seeds, observe=oracle.observe if name == ORACLE else None)
         for name in NAMES
         for load in LOADS
     }
 
 
-def _fine(document: Document) -> float:
+def fine(document: Document) -> float:
     """Displays of others' clips that were whole and never stood still, per cent of those asked for."""
     totals = document["cloud"]["totals"]
     asked = totals["offered"] - totals["local"]
@@ -170,7 +173,7 @@ def rows(measured: Measured) -> list[Row]:
         for rule in NAMES:
             name = case(rule, load)
             found.append(value("H12", name, "admitted", "%", measured.sample(name, homes.admitted_of_others)))
-            found.append(value("H12", name, "whole without a hiccup", "%", measured.sample(name, _fine)))
+            found.append(value("H12", name, "whole without a hiccup", "%", measured.sample(name, fine)))
             found.append(value("H12", name, "media shown", "%", measured.sample(name, _shown)))
             found.append(value("H12", name, "hiccups", "1/h", measured.sample(name, homes.hiccups_per_hour)))
             hours = sum(one["cloud"]["totals"]["played_s"] for one in measured.documents[name]) / 3600
@@ -183,8 +186,8 @@ def rows(measured: Measured) -> list[Row]:
     base = entered.sample(none, homes.hiccups_per_hour).mean
     fewer = entered.sample(ours, lambda one: homes.hiccups_per_hour(one) / base if base else 1.0)
     found.append(REGISTER.row("H12.load-starve", "d", "hiccups per hour, statistical / all", "", fewer))
-    fine = entered.sample(none, _fine).mean
-    more = entered.sample(ours, lambda one: _fine(one) - fine)
+    whole = entered.sample(none, fine).mean
+    more = entered.sample(ours, lambda one: fine(one) - whole)
     found.append(REGISTER.row("H12.load-whole", "d", "whole without a hiccup, statistical − all", "%", more))
     adaptive = {name: measured.sample(case(name, high), homes.hiccups_per_hour).mean for name in ADAPTATIONS}
     least = min(adaptive.values())
@@ -195,8 +198,8 @@ def rows(measured: Measured) -> list[Row]:
     alone = measured.sample(case("adaptive, MPC", high), homes.hiccups_per_hour).mean
     fewer = measured.sample(case(BOTH, high), lambda one: homes.hiccups_per_hour(one) / alone if alone else 1.0)
     found.append(REGISTER.row("H12.load-both", "d", "hiccups per hour, lowest rate admitted / all admitted", "", fewer))
-    best = measured.sample(case(ORACLE, high), _fine).mean
-    near = measured.sample(ours, lambda one: _fine(one) / best if best else 1.0)
+    best = measured.sample(case(ORACLE, high), fine).mean
+    near = measured.sample(ours, lambda one: fine(one) / best if best else 1.0)
     found.append(REGISTER.row("H12.load-oracle", "d", "whole without a hiccup, statistical / oracle", "", near))
     return found
 
