@@ -16,7 +16,7 @@ use crate::id::NodeId;
 use crate::layout;
 use crate::metrics::Counters;
 use crate::network::{self, Network};
-use crate::scenario::model::{Errors, LossLevel, Scenario};
+use crate::scenario::model::{Cloud, Errors, LossLevel, Scenario};
 use crate::stop::Stop;
 use crate::topology::Topology;
 use crate::traffic::{Hosting, Machines, TrafficError, machines};
@@ -37,7 +37,8 @@ pub(super) fn simulation(
     let Some(topology) = Topology::new_while(radio, &radios, motion, seed, goes_on) else { return Ok(None) };
     let Some(network) = Network::new_while(scenario, &topology, goes_on) else { return Ok(None) };
     let mut machines = machines(scenario, &network, seed, hosting)?;
-    let warnings = core::mem::take(&mut machines.warnings);
+    let mut warnings = core::mem::take(&mut machines.warnings);
+    warnings.extend(scenario.cloud.as_ref().and_then(|cloud| hidden_batches(cloud, &radios, &topology)));
     let stations = Stations::new(radio, &radios, seed);
     let start = |radio: &layout::Station<'_>| (stations.phy(radio.config), stations.protection(radio.config).0);
     let starts: Vec<(Phy, Protection)> = radios.iter().map(start).collect();
@@ -64,6 +65,19 @@ pub(super) fn simulation(
     let positions = nodes.map(|node| motion.position(node, Instant::START)).collect();
     let end = Instant::START + scenario.duration;
     Ok(Some(Simulation { engine, end, is_finished: false, positions, motion, warnings }))
+}
+
+/// A warning of batches that a station does not hear and that block it.
+fn hidden_batches(cloud: &Cloud, radios: &[layout::Station<'_>], topology: &Topology) -> Option<String> {
+    let radio_of =
+        |node: &NodeId| radios.iter().position(|radio| radio.node == *node).map(|index| StationId(index as u32));
+    let stations: Vec<StationId> = cloud.devices.iter().filter_map(radio_of).collect();
+    let are_hidden = |&station: &StationId| topology.hears_all(station, &stations) == Some(false);
+    (cloud.config.batch > 1 && stations.iter().any(are_hidden)).then(|| {
+        "cloud.batch: not all devices sense each other; a batch that a device does not hear blocks its receiver for all \
+         attempts at a packet, so streams stall more often than they would"
+            .into()
+    })
 }
 
 /// The hosts of a run, whose stations have the physical layers and the protection of `starts`, with all that stands between them and

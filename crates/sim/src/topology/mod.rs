@@ -147,6 +147,20 @@ impl Topology {
         self.links[station.0 as usize].iter().filter(move |link| is_usable(link, usable))
     }
 
+    /// Whether `station` senses the frames of each of `others`, or decodes them, at the start of the run. `None`: nodes move.
+    pub(crate) fn hears_all(&self, station: StationId, others: &[StationId]) -> Option<bool> {
+        let threshold = match &self.reception {
+            Reception::Threshold(model) => model.carrier_sense_threshold,
+            Reception::Sinr(model) => model.carrier_sense_threshold,
+        };
+        let hears = |&other: &StationId| {
+            let usable = &self.usable[other.0 as usize];
+            let mut links = self.links[other.0 as usize].iter().filter(|link| link.receiver == station);
+            other == station || links.any(|link| link.power >= threshold || is_usable(link, usable))
+        };
+        (!self.motion.moves()).then(|| others.iter().all(hears))
+    }
+
     /// For each station the others that receive some of its full data frames at the start of the run, with the share that
     /// noise and variation from frame to frame let pass; includes links that [`Self::usable_links`] leaves out. With
     /// reception by thresholds and without variation the share is 0 or 1. Computed on the first call.

@@ -108,6 +108,19 @@ fn batches_carry_what_packets_carry() {
     }
 }
 
+/// Homes in a line, 20 m apart, sense 55 m: four of them have a hidden one, three have none.
+#[test]
+fn batches_of_hidden_devices_are_told() {
+    let warnings = |count: usize, batch: u32| {
+        let keys = format!("batch = {batch}");
+        let scenario = scenario(&homes(count, 20, "60 s", &one_each(count, &keys, "4 Mb/s", 2)));
+        hopcast_sim::run::Simulation::new(&scenario, 1).unwrap().warnings().to_vec()
+    };
+    let told = warnings(4, 2);
+    assert!(told.len() == 1 && told[0].contains("not all devices sense each other"), "{told:?}");
+    assert_eq!([warnings(3, 2), warnings(4, 1)], [vec![], Vec::<String>::new()]);
+}
+
 #[test]
 fn a_stream_of_k_hops_in_one_range_takes_k_times_the_airtime() {
     let streams = |hops: usize| {
