@@ -18,8 +18,10 @@ use crate::time::{Duration, Instant};
 
 /// Bytes of media in a packet: seven packets of an MPEG transport stream.
 pub const PACKET: u32 = 7 * 188;
-/// Bytes of an IP packet for each byte of media in it: with the headers of IPv4, UDP, and the message.
-pub const EXPANSION: f64 = (20 + 8 + MEDIA_HEADER_LEN as u32 + PACKET) as f64 / PACKET as f64;
+/// Bytes of an IP packet with media: with the headers of IPv4, UDP, and the message.
+pub const IP_PACKET: u32 = 20 + 8 + MEDIA_HEADER_LEN as u32 + PACKET;
+/// Bytes of an IP packet for each byte of media in it.
+pub const EXPANSION: f64 = IP_PACKET as f64 / PACKET as f64;
 /// Time between two feedbacks.
 pub const FEEDBACK_INTERVAL: Duration = Duration::from_millis(100);
 /// Packets after the first missing one that may be on their way.
@@ -282,6 +284,11 @@ impl Sender {
         let sent = self.sent.len() as u32;
         sent < WINDOW && self.base + sent < self.limit
     }
+}
+
+/// Packets of media in a datagram of `length` bytes; the last one of a file may be shorter.
+pub fn packets_in(length: u32) -> u32 {
+    (length.saturating_sub(MEDIA_HEADER_LEN as u32) / PACKET).max(1)
 }
 
 /// Media of `rate` b/s in a packet.

@@ -19,7 +19,7 @@ use super::adaptation::{self, Adapted, Adapter, Reserve};
 use super::admission::{Load, Policy, tolerated};
 use super::airtime::{Surroundings, share, units};
 use super::cache::{self, Cache};
-use super::delivery::{EXPANSION, Feedback, Head, Layout, PACKET, Receiver, Sender};
+use super::delivery::{EXPANSION, Feedback, Head, Layout, PACKET, Receiver, Sender, packets_in};
 use super::path::{self, Paths, Shortcuts};
 use super::prefetch;
 use super::profile::{self, Horizon, LinkTotals, Profile};
@@ -635,7 +635,7 @@ impl Device {
         if booking.next() != Some(from) {
             return;
         }
-        let packets = (datagram_length.saturating_sub(MEDIA_HEADER_LEN as u32) / PACKET).clamp(1, self.config.batch);
+        let packets = packets_in(datagram_length).min(self.config.batch);
         if let Some(onward) = booking.previous() {
             self.counters.media_packets += u64::from(packets);
             let datagram = Datagram { to: Some(onward), octets: Arc::clone(octets), length: datagram_length };

@@ -40,7 +40,7 @@ pub(super) struct Toll {
 pub(super) struct Rest {
     /// From the end of the first acknowledgment to the end of the last packet.
     pub(super) airtime: Duration,
-    /// Time on the air of all attempts with their answers. Beyond one attempt for each packet, with the time of medium access.
+    /// Time of all attempts on the air with their answers. A station dump counts an attempt for each packet, so it has the medium access of further ones, too.
     pub(super) attempts: Duration,
 }
 

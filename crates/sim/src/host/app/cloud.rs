@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use hopcast_protocols::streaming::delivery::PACKET;
+use hopcast_protocols::streaming::delivery::{PACKET, packets_in};
 use hopcast_protocols::streaming::device::{self, Blocks, Datagram, Device, Output};
 use hopcast_protocols::streaming::profile::LinkTotals;
 use hopcast_protocols::time::Instant;
@@ -129,7 +129,7 @@ impl Cloud {
                     let is_long = length as usize > octets.len() && octets.len() == MEDIA_HEADER_LEN;
                     let priority = if is_long { MEDIA } else { UserPriority::NETWORK_CONTROL };
                     // A batch of media goes over the air packet by packet.
-                    let packets = if is_long { ((length - MEDIA_HEADER_LEN as u32) / PACKET).max(1) } else { 1 };
+                    let packets = if is_long { packets_in(length) } else { 1 };
                     let message = (octets, length - (packets - 1) * PACKET, packets);
                     stack.send_message_from(self.socket, to, message, priority, cx);
                 }

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcast_protocols::streaming::admission::{Estimator, Policy};
-use hopcast_protocols::streaming::delivery::PACKET;
+use hopcast_protocols::streaming::delivery::IP_PACKET;
 use hopcast_protocols::streaming::device::Blocks;
 use hopcast_protocols::streaming::schedule::Discipline;
 use hopcast_protocols::streaming::{adaptation, cache, device, path, placement, profile, reservation};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::FrameKind;
-use hopcast_wire::cloud::MEDIA_HEADER_LEN;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -19,7 +18,6 @@ use super::super::quantity::{Rate, Size, Time};
 use super::super::read::Later;
 use super::directory::Directory;
 use super::{Resolver, instant};
-use crate::host::packet::{IPV4_HEADER, UDP_HEADER};
 use crate::id::NodeId;
 
 /// Devices that store clips, pass streams on, and display what their users ask for (`docs/models/cloud.md`).
@@ -58,7 +56,8 @@ pub(super) struct Cloud {
     #[schemars(extend("minimum" = 0.1, "maximum" = 3600, "x-default" = is("1 s", "")))]
     measurement_interval: Time,
     /// Most packets of media that are simulated together, which makes long runs faster. The first one contends for the medium; the others follow as one frame,
-    /// which takes the time that they would take one after the other, and arrives or gets lost as one. It needs DCF without RTS.
+    /// which takes the time that they would take one after the other, and arrives or gets lost as one. It needs DCF without RTS,
+    /// and devices that all sense each other.
     #[schemars(extend("minimum" = 1, "maximum" = 32, "x-default" = is(1, "each packet is simulated")))]
     batch: u32,
     /// Age at which a sample of a profile counts half.
@@ -305,7 +304,7 @@ enum ClipPlacement {
 }
 
 /// Bytes of a frame with a packet of media.
-const MEDIA_FRAME: u32 = IPV4_HEADER + UDP_HEADER + MEDIA_HEADER_LEN as u32 + PACKET + FrameKind::DATA_OVERHEAD_OCTETS;
+const MEDIA_FRAME: u32 = IP_PACKET + FrameKind::DATA_OVERHEAD_OCTETS;
 
 /// Most blocks of all clips.
 const MAX_BLOCKS: usize = 100_000;
