@@ -52,6 +52,13 @@ class Failures(TypedDict, total=False):
     start: Quantity
 
 
+class Lies(TypedDict, total=False):
+    """Devices that lie about their links."""
+
+    at: Sequence[str]
+    factor: float
+
+
 Requests = TypedDict(
     "Requests",
     {
@@ -90,6 +97,7 @@ class Cloud(TypedDict, total=False):
     failures: Sequence[Failures]
     half_life: Quantity
     hop_time: Quantity
+    lies: Sequence[Lies]
     max_airtime: float
     measurement_interval: Quantity
     nominal_rate: Quantity

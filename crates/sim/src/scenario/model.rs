@@ -71,6 +71,8 @@ pub struct Cloud {
     pub requests: Vec<Requests>,
     /// Programs that are killed, in the order of time.
     pub failures: Vec<Failure>,
+    /// Rates that devices tell of their links, divided by those that they measure, of devices that lie.
+    pub lies: BTreeMap<NodeId, f64>,
 }
 
 /// A device whose program is killed.

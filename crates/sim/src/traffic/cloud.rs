@@ -38,7 +38,8 @@ pub(super) fn add(
         let failures =
             down.map(|failure| (failure.at, failure.until.unwrap_or(end + Duration::from_secs(1)))).collect();
         let config = device::Config { cache: cloud.caches.get(&node).copied(), ..cloud.config };
-        hosts[node.0 as usize].add_cloud(CloudOptions { config, clips, requests, failures, neighbours, seed });
+        let lie = cloud.lies.get(&node).copied();
+        hosts[node.0 as usize].add_cloud(CloudOptions { config, clips, requests, failures, lie, neighbours, seed });
     }
 }
 
@@ -199,6 +200,7 @@ mod tests {
             clips: vec![film, whole],
             requests: vec![],
             failures: vec![],
+            lies: BTreeMap::new(),
         };
         assert_eq!(given(&cloud), [BTreeSet::new(), BTreeSet::from([2, 3, 4, 5])]);
     }
@@ -222,6 +224,7 @@ mod tests {
             clips,
             requests: vec![],
             failures: vec![],
+            lies: BTreeMap::new(),
         };
         let requests = arrivals(&cloud, &entry, 0, NodeId(0), 1, end);
         assert!(requests.iter().all(|&(at, _)| start < at && at < stop));

@@ -86,6 +86,18 @@ fn as_many_streams_are_admitted_as_fit_into_the_airtime_of_80211a() {
     assert!((40.0..65.0).contains(&all.stalled_s), "{all:?}");
 }
 
+/// The source judges by its own profiles, and tells its neighbours the airtime that follows from them.
+#[test]
+fn a_source_that_lies_admits_too_many_or_none() {
+    let told = |factor: &str| {
+        let text = homes(9, 1, "150 s", &one_each(9, "admission = \"airtime\"\nprefetch = \"1 s\"", "4 Mb/s", 2));
+        cloud(&format!("{text}\n[[cloud.lies]]\nat = [\"home0\"]\nfactor = {factor}\n")).totals
+    };
+    assert_eq!((told("1").admitted, told("1").completed_without_hiccup), (5, 5));
+    assert_eq!((told("10").admitted, told("10").completed_without_hiccup), (8, 0));
+    assert_eq!(told("0.1").admitted, 0);
+}
+
 /// Eight streams of 4 Mb/s that need 1.135 of the time, so that their displays stand still; and three over one to three hops that fit, one after the other.
 #[test]
 fn batches_carry_what_packets_carry() {
@@ -321,7 +333,10 @@ fn what_a_cloud_cannot_do_is_named() {
     assert!(buffer.contains("7 s is less than two segments of 4 s"), "{buffer}");
     let cache = "[[cloud.caches]]\nat = [\"home\", \"home1\"]\nsize = \"1 MB\"\n";
     let cache = errors("[[cloud.clips]]", &format!("{cache}[[cloud.clips]]"));
-    assert!(cache.contains("cloud.caches.0.at.1") && cache.contains("\"home1\" already has a cache"), "{cache}");
+    assert!(cache.contains("cloud.caches.0.at.1") && cache.contains("\"home1\" is named twice"), "{cache}");
+    let lies = "[[cloud.lies]]\nat = [\"home1\"]\nfactor = 2\n";
+    let lies = errors("[[cloud.clips]]", &format!("{lies}{lies}[[cloud.clips]]"));
+    assert!(lies.contains("cloud.lies.1.at.0") && lies.contains("\"home1\" is named twice"), "{lies}");
     let failure =
         |start: u32| format!("[[cloud.failures]]\nat = [\"home1\"]\nstart = \"{start} s\"\nduration = \"5 s\"\n");
     let twice = errors("[[cloud.clips]]", &format!("{}{}[[cloud.clips]]", failure(9), failure(5)));

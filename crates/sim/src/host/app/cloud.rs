@@ -53,6 +53,8 @@ pub(crate) struct CloudOptions {
     pub requests: VecDeque<(Instant, Request)>,
     /// When its program is killed, and when it starts again, in the order of time.
     pub failures: VecDeque<(Instant, Instant)>,
+    /// Rates that it takes its links to have, divided by those that they have, if it lies.
+    pub lie: Option<f64>,
     /// The nodes that its radio may reach.
     pub neighbours: Arc<Neighbours>,
     /// Seed of the run.
@@ -67,6 +69,7 @@ pub(in crate::host) struct Cloud {
     program: u32,
     requests: VecDeque<(Instant, Request)>,
     failures: VecDeque<(Instant, Instant)>,
+    lie: Option<f64>,
     /// What it stores when it starts.
     clips: BTreeSet<u32>,
     /// From when on it runs.
@@ -114,7 +117,15 @@ impl Cloud {
     }
 
     pub(super) fn handle_station_dump(&mut self, dump: &[(Ipv4Addr, LinkTotals)], now: Instant) {
-        self.device.handle_station_dump(dump.iter().copied(), now);
+        let Some(factor) = self.lie else { return self.device.handle_station_dump(dump.iter().copied(), now) };
+        // As many more packets of the same size in the same airtime. A float to integer cast saturates.
+        let times = |count: u64| (count as f64 * factor) as u64;
+        let told = |totals: LinkTotals| LinkTotals {
+            octets: times(totals.octets),
+            packets: times(totals.packets),
+            ..totals
+        };
+        self.device.handle_station_dump(dump.iter().map(|&(neighbour, totals)| (neighbour, told(totals))), now);
     }
 
     pub(super) fn device(&self) -> &Device {
@@ -148,12 +159,12 @@ impl Cloud {
 impl Host {
     /// Makes this host a device of a streaming cloud.
     pub(crate) fn add_cloud(&mut self, options: CloudOptions) {
-        let CloudOptions { config, clips, requests, failures, neighbours, seed } = options;
+        let CloudOptions { config, clips, requests, failures, lie, neighbours, seed } = options;
         let owner = self.next_owner(FlowId::NONE);
         let socket = self.stack.add_messages(owner, PORT, neighbours);
         let device = Device::new(ip_address(self.stack.node), config, clips.clone(), seed, Instant::START);
         let cloud =
-            Cloud { device, socket, program: owner.program, requests, failures, clips, up: Instant::START, seed };
+            Cloud { device, socket, program: owner.program, requests, failures, lie, clips, up: Instant::START, seed };
         let stack = &mut self.stack;
         let program = Program::Cloud(Box::new(cloud));
         self.programs.push(program);

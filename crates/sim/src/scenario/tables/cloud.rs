@@ -11,6 +11,7 @@ use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::FrameKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::super::declare::{computed, is, nothing};
 use super::super::model;
@@ -93,6 +94,9 @@ pub(super) struct Cloud {
     /// Times at which the programs of devices are killed, and start again.
     #[schemars(extend("minItems" = 1, "x-default" = nothing("no device fails", "")))]
     failures: Option<Later<Vec<Failure>>>,
+    /// Devices that lie about their links.
+    #[schemars(extend("minItems" = 1, "x-default" = nothing("no device lies", "")))]
+    lies: Option<Later<Vec<Lie>>>,
 }
 
 /// Streams that are under way take shorter paths when links allow it, and return when these fail.
@@ -267,6 +271,18 @@ struct Failure {
     duration: Option<Time>,
 }
 
+/// Devices that lie about their links.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Lie {
+    /// Names of the devices and groups that lie.
+    #[schemars(extend("minItems" = 1))]
+    at: Vec<String>,
+    /// Rates that they tell, and by which they judge, divided by those that they measure.
+    #[schemars(extend("minimum" = 0.01, "maximum" = 100))]
+    factor: f64,
+}
+
 /// Rule of admission.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -411,7 +427,11 @@ impl Resolver<'_> {
                 self.report(&["cloud", "batch"], problem, "no radio.edca");
             }
         }
-        let caches = self.caches(keys.caches.as_ref(), &nodes, &devices);
+        let caches = self.of_devices(keys.caches.as_ref(), "caches", &nodes, &devices, |keys| {
+            // A float to integer cast saturates.
+            (&keys.at, cache::Config { policy: keys.policy.into(), capacity: keys.size.0 as u64 })
+        });
+        let lies = self.of_devices(keys.lies.as_ref(), "lies", &nodes, &devices, |keys| (&keys.at, keys.factor));
         Some(model::Cloud {
             devices: devices.into_iter().collect(),
             config,
@@ -420,6 +440,7 @@ impl Resolver<'_> {
             clips,
             requests,
             failures,
+            lies,
         })
     }
 
@@ -505,30 +526,31 @@ impl Resolver<'_> {
         found
     }
 
-    /// The caches of devices; each has at most one.
-    fn caches(
+    /// What a list of tables says of devices, each of which it names at most once. `read` gives the names of a table, and what it says.
+    fn of_devices<Keys: DeserializeOwned, T: Clone>(
         &mut self,
-        given: Option<&Later<Vec<CacheKeys>>>,
+        given: Option<&Later<Vec<Keys>>>,
+        list: &str,
         nodes: &Directory<'_>,
         devices: &BTreeSet<NodeId>,
-    ) -> BTreeMap<NodeId, cache::Config> {
-        let mut caches = BTreeMap::new();
-        let Some(given) = given else { return caches };
-        self.each(given, &["cloud", "caches"], |resolver, index, keys| {
-            for (place, name) in keys.at.iter().enumerate() {
-                let path = ["cloud", "caches", index, "at", &place.to_string()];
+        read: impl Fn(&Keys) -> (&[String], T),
+    ) -> BTreeMap<NodeId, T> {
+        let mut found = BTreeMap::new();
+        let Some(given) = given else { return found };
+        self.each(given, &["cloud", list], |resolver, index, keys| {
+            let (names, said) = read(&keys);
+            for (place, name) in names.iter().enumerate() {
+                let path = ["cloud", list, index, "at", &place.to_string()];
                 for node in resolver.named_devices(&path, name, nodes, devices) {
-                    // A float to integer cast saturates.
-                    let config = cache::Config { policy: keys.policy.into(), capacity: keys.size.0 as u64 };
-                    if caches.insert(node, config).is_some() {
-                        resolver.report(&path, format!("{name:?} already has a cache"), "each device once");
+                    if found.insert(node, said.clone()).is_some() {
+                        resolver.report(&path, format!("{name:?} is named twice"), "each device once");
                         return None;
                     }
                 }
             }
             Some(())
         });
-        caches
+        found
     }
 
     /// When programs of devices are killed. Each runs again before it is killed again.

@@ -315,7 +315,7 @@ impl Draws {
             clip.insert("lower_rates".into(), json!([self.usual(".cloud.clips.lower_rates")]));
             clip.remove("block");
         }
-        for key in ["caches", "failures"] {
+        for key in ["caches", "failures", "lies"] {
             if let Some(list) = cloud.get_mut(key).and_then(Value::as_array_mut) {
                 list.truncate(1);
                 list.iter_mut().for_each(|table| table["at"] = json!([self.one(&names)]));
