@@ -71,9 +71,16 @@ impl Surroundings {
         }
     }
 
-    /// Forgets neighbours that have not been heard for their lifetime.
-    pub fn expire(&mut self, now: Instant) {
+    /// Forgets neighbours that have not been heard for their lifetime. Whether there were any.
+    pub fn expire(&mut self, now: Instant) -> bool {
+        let known = self.neighbours.len();
         self.neighbours.retain(|_, neighbour| neighbour.until > now);
+        self.neighbours.len() < known
+    }
+
+    /// Whether the device at `node` is heard.
+    pub fn hears(&self, node: Ipv4Addr) -> bool {
+        self.neighbours.contains_key(&node)
     }
 
     /// All devices that are heard.
@@ -101,7 +108,7 @@ impl Surroundings {
     pub fn senses(&self, ends: [Ipv4Addr; 2]) -> bool {
         ends.iter().any(|&end| {
             let is_near = |neighbour: &Neighbour| self.sensing_hops > 1 && neighbour.heard.contains(&end);
-            end == self.me || self.neighbours.contains_key(&end) || self.neighbours.values().any(is_near)
+            end == self.me || self.hears(end) || self.neighbours.values().any(is_near)
         })
     }
 

@@ -74,10 +74,12 @@ const ANSWERS: Duration = Duration::from_millis(500);
 const SEARCHES: u8 = 3;
 /// Paths that a display tries to reserve.
 const PATHS: usize = 3;
-/// Time without media after which a display looks for another path.
+/// Time without media after which a display looks for another path though it hears the next device.
 const SILENCE: Duration = Duration::from_secs(15);
-/// How often it does, also if it found none. A search because [`Paths`] gave a path up does not count.
+/// Times that a display looks for another path, because one was lost or all were refused. A search because [`Paths`] gave a path up does not count.
 const REROUTES: u32 = 3;
+/// Time without media for which a display searches though no device answers: one that is gone may come back.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of UDP payload in a measuring packet: those of a packet of media, so that both tell the same rate.
 const MEASURING_PACKET: u32 = MEDIA_HEADER_LEN as u32 + PACKET;
 /// Blocks of a clip that a display fetches at a time: the next ones are looked for while one comes.
@@ -530,7 +532,10 @@ impl Device {
 
     /// The time of [`Self::poll_timeout`] has come.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.links.surroundings.expire(now);
+        let Links { surroundings, .. } = &mut self.links;
+        if surroundings.expire(now) {
+            self.reservations.handle_gone(|node| surroundings.hears(node));
+        }
         if self.next_dump <= now {
             self.next_dump = now + DUMP_INTERVAL;
             self.outputs.push_back(Output::Dump);
@@ -903,7 +908,10 @@ impl Device {
                 if answers.is_empty() {
                     return match searches < SEARCHES {
                         true => self.search(number, searches + 1, now),
-                        false if request.receiver.is_some() => self.search_again(number, now),
+                        false if request.receiver.is_some() => match request.latest_media() + PATIENCE <= now {
+                            true => self.end(number, Outcome::Broken, now),
+                            false => self.search(number, 1, now),
+                        },
                         false => self.end(number, Outcome::NotFound, now),
                     };
                 }
@@ -1306,6 +1314,11 @@ impl Device {
 }
 
 impl Request {
+    /// When the last packet of media came, or the user asked for some.
+    fn latest_media(&self) -> Instant {
+        self.came.unwrap_or(self.viewing.asked)
+    }
+
     fn at(&self, now: Instant) -> Viewing {
         let paths = self.paths.as_ref().map_or_else(path::Counts::default, |paths| paths.counts(now));
         if let Some(show) = &self.show {

@@ -3,7 +3,8 @@
 //! The display sends RESERVE along the path. Each node judges the stream and books it tentatively; the device that has the clip answers
 //! with CONFIRM, which makes each booking firm. A node that refuses answers with REJECT, which takes back all bookings before it.
 //! The display refreshes a firm booking every [`Rules::refresh`]; without refreshment it ends after [`Rules::expiry`], so that no lost
-//! message and no dead node leaves anything behind. RELEASE ends it at once.
+//! message and no dead node leaves anything behind. RELEASE ends it at once, and a node of the path sends one when it no longer hears the
+//! node before or behind it.
 //!
 //! Of two streams that are booked at the same time and don't both fit, the one with the lower identity gets the airtime: its RESERVE
 //! takes back the tentative bookings of higher ones at the node where they meet.
@@ -265,6 +266,24 @@ impl Reservations {
         if let Some(booking) = self.bookings.remove(&stream) {
             self.send(booking.next(), Message::Release { stream });
             self.send(booking.previous(), Message::Release { stream });
+        }
+    }
+
+    /// Neighbours are gone: firm bookings of paths over them end, and the rest of these paths is told. Tentative ones end by themselves.
+    pub fn handle_gone(&mut self, is_heard: impl Fn(Ipv4Addr) -> bool) {
+        let is_cut = |booking: &Booking| {
+            booking.is_firm && !booking.previous().into_iter().chain(booking.next()).all(&is_heard)
+        };
+        let cut: Vec<StreamId> =
+            self.bookings.iter().filter(|(_, booking)| is_cut(booking)).map(|(&stream, _)| stream).collect();
+        for stream in cut {
+            let booking = self.bookings.remove(&stream).expect("it has just been there");
+            for neighbour in [booking.previous(), booking.next()] {
+                self.send(neighbour.filter(|&node| is_heard(node)), Message::Release { stream });
+            }
+            if booking.previous().is_none() || booking.next().is_none() {
+                self.outputs.push_back(Output::Ended { stream });
+            }
         }
     }
 

@@ -144,9 +144,9 @@ fn devices_and_a_play_record_messages_media_and_stalls() {
     let output = net.run(0, &["play", "film.ts", "--record", &play]);
     assert!(output.status.success(), "{}\n{}", said(&output), net.log(0));
     let played = net.status(0)["plays"].as_array().and_then(|plays| plays.last().cloned()).expect("it is remembered");
-    // Bookings end with a message that may be lost, or 15 s later.
+    // Bookings end with a message that may be lost, or 15 s later, and neighbours tell of them until their next hello.
     net.wait_until(Duration::from_secs(20), "nothing is booked", |net| {
-        (0..3).all(|node| net.status(node)["bookings"].as_array().is_some_and(Vec::is_empty))
+        (0..3).all(|node| net.status(node)["reserved_airtime"].as_f64() == Some(0.0))
     });
     // A second one does not fit next to a first one.
     let mut first = net.command(0).args(["play", "film.ts"]).stdout(Stdio::null()).spawn().expect("it starts");
@@ -221,7 +221,7 @@ fn a_stall_is_recorded_by_the_device_and_the_play() {
     let played = net.status(0)["plays"].as_array().and_then(|plays| plays.last().cloned()).expect("it is remembered");
     assert_eq!(net.stop(0), Some(0));
     let stalled = played["stalled_s"].as_f64().expect("a number");
-    assert!(stalled > 10.0, "{played}");
+    assert!(stalled > 3.0, "{played}");
     for (folder, tolerance) in [(&device, 1e-6), (&play, 0.5)] {
         let events =
             std::fs::read(std::path::Path::new(folder).join("recording/0/events.bin")).expect("it was recorded");
@@ -349,9 +349,9 @@ fn a_killed_relay_is_replaced_and_the_file_is_whole() {
         played["stalls"], played["stalled_s"], played["reroutes"]
     );
     assert_eq!((&played["reroutes"], &played["verified"]), (&1.into(), &true.into()));
-    // After 15 s without media the display looks for another path; a search takes half a second.
+    // A neighbour is gone 5.5 s after its last message; a search takes half a second, and a second was buffered.
     let stalled = played["stalled_s"].as_f64().expect("a number");
-    assert!(stalled > 10.0 && stalled < 25.0, "{stalled}");
+    assert!(stalled > 3.0 && stalled < 12.0, "{stalled}");
 }
 
 #[test]
