@@ -750,7 +750,7 @@ fn is_possible(wish: &Wish) -> bool {
 }
 
 fn record(play: &Play, viewing: &Viewing) -> PlayRecord {
-    let Viewing { outcome, from, hops, prefetch, risk, refusals, reroutes, report, .. } = *viewing;
+    let Viewing { outcome, from, hops, prefetch, risk, refusals, reroutes, paths, report, .. } = *viewing;
     let seconds = |time: Duration| time.as_secs_f64();
     let (name, reason) = match outcome {
         Outcome::Pending => (OutcomeName::Searching, None),
@@ -778,6 +778,9 @@ fn record(play: &Play, viewing: &Viewing) -> PlayRecord {
         predicted_stall: risk,
         refused_paths: refusals,
         reroutes,
+        shortened: paths.shortened,
+        returned: paths.returned,
+        held_s: seconds(paths.held),
         start_up_s: report.start_up_delay.map(seconds),
         stalls: report.hiccups,
         stalled_s: seconds(report.stalled),

@@ -290,6 +290,14 @@ pub(super) struct PlayRecord {
     /// Paths that were looked for because the one in use was lost.
     #[schemars(extend("x-unit" = "paths"))]
     pub(super) reroutes: u32,
+    /// Times that the stream took a shorter path while it was under way.
+    #[schemars(extend("x-unit" = "times"))]
+    pub(super) shortened: u32,
+    /// Times that a shorter path failed.
+    #[schemars(extend("x-unit" = "times"))]
+    pub(super) returned: u32,
+    /// Time for which a second path was reserved.
+    pub(super) held_s: f64,
     /// From the request to the start of the display; `null` before it.
     pub(super) start_up_s: Option<f64>,
     /// Times that the display stopped because its buffer was empty.
