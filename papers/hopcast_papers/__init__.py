@@ -30,7 +30,19 @@ from hopcast_papers import (
     wireless_house,
 )
 from hopcast_papers.aodv_testbed import hop, live, routes
-from hopcast_papers.h2o import at_range, cards, cloud, distance, exposed, streams, turbo, unfairness, waits, yardstick
+from hopcast_papers.h2o import (
+    at_range,
+    cards,
+    cloud,
+    distance,
+    exposed,
+    live_cloud,
+    streams,
+    turbo,
+    unfairness,
+    waits,
+    yardstick,
+)
 from hopcast_papers.measured_networks import orbit_frames, tfa_chain, tfa_links
 from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes import calls, conclusion, mesh, neighbours, string
@@ -48,6 +60,7 @@ MODULES = (
     unfairness,
     turbo,
     cloud,
+    live_cloud,
     at_range,
     yardstick,
     string,

@@ -36,6 +36,7 @@ from hopcast_papers.aodv_testbed import capture as testbed_capture
 from hopcast_papers.aodv_testbed import live
 from hopcast_papers.aodv_testbed import routes as testbed_routes
 from hopcast_papers.h2o import cards as h2o_cards
+from hopcast_papers.h2o import live_cloud
 from hopcast_papers.h2o import streams as h2o
 from hopcast_papers.h2o import wired as h2o_wired
 from hopcast_papers.h2o.places import number
@@ -224,6 +225,7 @@ def test_experiments_are_found_by_id_letter_and_all() -> None:
         "H12",
         "H13",
         "H14",
+        "H15",
     ]
     assert [experiment.id for experiment in find("a")] == ["A1", "A2", "A3", "A4", "A5", "A6", "A7"]
     assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
@@ -419,6 +421,11 @@ def observed(case: Case, seed: int) -> dict[str, Any]:
         return {"discovery_s": waits, "outage_s": draw.uniform(1.0, 2.0), "p99_s": draw.uniform(0.1, 0.5)}
     if case.observe in adtfrc_live.MEASURE.values():
         return {"rate_bps": draw.uniform(1e6, 2e6), "arrived": draw.uniform(95.0, 99.0)}
+    if case.observe in (live_cloud.simulated, live_cloud.between_real_hosts):
+        fates = made_up_cloud(draw)["streams"]
+        return {
+            "fates": {name: {"shortened": 1, **fate} for name, fate in zip(live_cloud.REQUESTS, fates, strict=True)}
+        }
     if case.observe is adtfrc.observe:
         times = [0.3 * (step + 1) for step in range(1000)]
         tracks = {
@@ -456,7 +463,7 @@ def test_real_hosts_are_measured_only_by_the_id_of_their_study() -> None:
         assert lacking(one) == "it measures real hosts, in real time: `hopcast study A6`"
     (named,) = find("a6")
     assert lacking(named) == real_hosts.missing()
-    assert {experiment.id for experiment in EXPERIMENTS.values() if experiment.live} == {"A6", "M6"}
+    assert {experiment.id for experiment in EXPERIMENTS.values() if experiment.live} == {"A6", "H15", "M6"}
 
 
 def test_pings_are_read_by_their_numbers() -> None:

@@ -65,8 +65,8 @@ def page(experiments: dict[str, list[Row]]) -> str:
             lines.append(_line(key, where, cells, said.line(), row.measured_text(), row.verdict))
     lines += [
         "",
-        "(typical), (hardest) and (best) say how the cells of a sentence are combined. Sentences of A6 and M6, which measure real hosts, and of R, whose "
-        "data hopcast may not contain, are judged by `hopcast study A6 M6 R`.",
+        "(typical), (hardest) and (best) say how the cells of a sentence are combined. Sentences of A6, H15 and M6, which measure real hosts, and of R, whose "
+        "data hopcast may not contain, are judged by `hopcast study A6 H15 M6 R`.",
         "",
     ]
     return "\n".join(lines)
