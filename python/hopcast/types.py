@@ -27,6 +27,7 @@ class Caches(TypedDict, total=False):
     """Room on devices for clips or blocks that they have displayed."""
 
     at: Sequence[str]
+    carry: Quantity
     policy: Literal["lru", "lfu", "greedy-dual-frequency"]
     size: Quantity
 
@@ -65,6 +66,7 @@ Requests = TypedDict(
         "clip": str,
         "every": Quantity,
         "from": str,
+        "patience": Quantity,
         "start": Quantity,
         "stop": Quantity,
     },

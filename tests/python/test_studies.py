@@ -387,6 +387,7 @@ def made_up_cloud(draw: random.Random) -> dict[str, Any]:
         "completed": 3,
         "orphaned_bookings": draw.randrange(2),
         "completed_without_hiccup": draw.randrange(4),
+        "carried": draw.randrange(9),
     }
     return {"streams": streams, "totals": {**totals, **times, **counts}}
 

@@ -219,6 +219,8 @@ pub enum Message {
         wish: Wish,
         /// The path so far, from the display.
         path: Vec<ProbedHop>,
+        /// Whether it is looked for because others look for it.
+        is_for_others: bool,
     },
     /// Back to the display: the path to a device that has the clip. While a stream is under way, from a member of its path: that path
     /// without some of its members.
@@ -335,7 +337,7 @@ impl Message {
                 put_list(&mut out, own, put_link);
                 put_list(&mut out, near, put_link);
             }
-            Self::Probe { stream, attempt, wish, path } => {
+            Self::Probe { stream, attempt, wish, path, is_for_others: _ } => {
                 put_stream(&mut out, *stream);
                 out.push(*attempt);
                 put_wish(&mut out, wish);
@@ -416,11 +418,12 @@ impl Message {
                 own: input.list("own links", Input::link)?,
                 near: input.list("near links", Input::link)?,
             },
-            2 => Self::Probe {
+            2 | 16 => Self::Probe {
                 stream: input.stream()?,
                 attempt: input.octet("attempt")?,
                 wish: input.wish()?,
                 path: input.list("path", Input::probed)?,
+                is_for_others: kind == 16,
             },
             3 => Self::Answer {
                 stream: input.stream()?,
@@ -460,12 +463,12 @@ impl Message {
             12 => Self::Offers { offers: input.list("offers", Input::offer)? },
             13 => Self::Pair { number: input.number("number of the pair")?, is_second: input.octet("place")? != 0 },
             14 => Self::Spacing { number: input.number("number of the pair")?, time: input.number("time")? },
-            _ => return Err(LAYER.error("type", 3, kind, "1 to 15")),
+            _ => return Err(LAYER.error("type", 3, kind, "1 to 16")),
         })
     }
 
     /// Names of the types, by [`Self::kind`]; no type has number 0.
-    pub const NAMES: [&'static str; 16] = [
+    pub const NAMES: [&'static str; 17] = [
         "",
         "hello",
         "probe",
@@ -482,6 +485,7 @@ impl Message {
         "pair",
         "spacing",
         "adaptive feedback",
+        "probe for others",
     ];
 
     /// The stream that it is about, if it is about one.
@@ -504,7 +508,8 @@ impl Message {
     pub fn kind(&self) -> u8 {
         match self {
             Self::Hello { .. } => 1,
-            Self::Probe { .. } => 2,
+            Self::Probe { is_for_others: false, .. } => 2,
+            Self::Probe { is_for_others: true, .. } => 16,
             Self::Answer { .. } => 3,
             Self::Reserve { .. } => 4,
             Self::Confirm { .. } => 5,
@@ -699,7 +704,7 @@ mod tests {
         let error = |octets: &[u8]| Message::parse(octets).unwrap_err().to_string();
         assert_eq!(error(b"HP\x01\x01"), "cloud: magic at octet 0 is 18512, should be 18499");
         assert_eq!(error(b"HC\x02\x01"), "cloud: version at octet 2 is 2, should be 1");
-        assert_eq!(error(b"HC\x01\x10"), "cloud: type at octet 3 is 16, should be 1 to 15");
+        assert_eq!(error(b"HC\x01\x11"), "cloud: type at octet 3 is 17, should be 1 to 16");
         assert_eq!(error(b"HC\x01\x07\x0a\0\0"), "cloud: address at octet 4 is 7, should be within the message");
         let mut reject =
             Message::Reject { stream: STREAM, attempt: 0, node: STREAM.display, reason: Refusal::Hops, fits: 0 }.emit();
@@ -792,12 +797,11 @@ mod tests {
             (prop::collection::vec(any::<[u8; 4]>(), 0..5), links(), links()).prop_map(|(heard, own, near)| {
                 Message::Hello { heard: heard.into_iter().map(Ipv4Addr::from).collect(), own, near }
             }),
-            (stream(), any::<u8>(), wish(), probed()).prop_map(|(stream, attempt, wish, path)| Message::Probe {
-                stream,
-                attempt,
-                wish,
-                path
-            }),
+            (stream(), any::<u8>(), wish(), probed(), any::<bool>()).prop_map(
+                |(stream, attempt, wish, path, is_for_others)| {
+                    Message::Probe { stream, attempt, wish, path, is_for_others }
+                }
+            ),
             (stream(), any::<u8>(), probed()).prop_map(|(stream, place, path)| Message::Answer { stream, place, path }),
             (stream(), any::<(u8, u8, u32, u32)>(), wish(), planned).prop_map(
                 |(stream, (attempt, place, prefetch, risk), wish, path)| Message::Reserve {

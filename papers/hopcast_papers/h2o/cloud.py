@@ -1,8 +1,8 @@
 """H12: a cloud of devices that reserve paths, and know their neighbours by statistics: what the paper leaves to the future.
 
 The paper has no numbers of it. Scenes a and b: how many streams fit, and a link that is now and then slow. Scene c is in `feet`, d in `load`, e in
-`shortening`, f in `placement`, g in `caches`, h in `walks`, i in `crossing`, k in `order`, l in `batches`, m in `lies`, and failures are in `losses` and
-`kills`. Real hosts, scene j of a proposal, are H15 (`live_cloud`).
+`shortening`, f in `placement`, g in `caches`, h in `walks`, i in `crossing`, k in `order`, l in `batches`, m in `lies`, n in `vehicles`, and failures are in
+`losses` and `kills`. Real hosts, scene j of a proposal, are H15 (`live_cloud`).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from hopcast_papers.h2o import (
     order,
     placement,
     shortening,
+    vehicles,
     walks,
 )
 from hopcast_papers.register import REGISTER
@@ -195,6 +196,7 @@ def _setup(amount: Amount) -> list[Parameter]:
         *order.setup(),
         *batches.setup(),
         *lies.setup(),
+        *vehicles.setup(),
         *losses.setup(),
         *kills.setup(),
         Parameter("runs", f"{len(_seeds(amount))} seeds in b, {len(_capacity_seeds(amount))} in a", "not stated"),
@@ -221,7 +223,7 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
     found |= crossing.cases(amount)
     found |= losses.cases(amount)
     found |= kills.cases(amount)
-    return {**found, **order.cases(amount), **batches.cases(amount), **lies.cases(amount)}
+    return {**found, **order.cases(amount), **batches.cases(amount), **lies.cases(amount), **vehicles.cases(amount)}
 
 
 def _streams(document: Document) -> list[dict[str, Any]]:
@@ -275,6 +277,7 @@ def _rows(measured: Measured) -> list[Row]:
         *order.rows(measured),
         *batches.rows(measured),
         *lies.rows(measured),
+        *vehicles.rows(measured),
         *losses.rows(measured),
         *kills.rows(measured),
     ]
@@ -353,7 +356,7 @@ def _notes(table: Table) -> list[str]:
         "e and h: the display's watch over its first path was added after a run of e with another seed; the seeds of both ran before and after that. "
         "c ran first with the power in watts instead of dBm, and again with the unit mended.",
         "d: the quick form had one load and two seeds at first. Three more loads, two more seeds, the oracle, and 802.11e were added after those runs. The sentences on admitting all are judged by the two seeds.",
-        "Scenes a to i, k to m, and failures; real hosts are H15. Not built: vehicles that carry clips, and the baseline TCP per hop. In the quick form a case has less than 100 hours "
+        "Scenes a to i, k to n, and failures; real hosts are H15. Not built: the baseline TCP per hop. In the quick form a case has less than 100 hours "
         "of display, so that rates of hiccups below 0.03 per hour can't be told from zero.",
     ]
 
@@ -380,6 +383,7 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
         *walks.figures(table),
         *crossing.figures(table),
         *order.figures(table),
+        *vehicles.figures(table),
         *losses.figures(table),
         *kills.figures(table),
     ]
@@ -393,7 +397,7 @@ EXPERIMENTS = (
         "hops, mean bandwidth, airtime alone, and none. The paper names this as future work and has no numbers. "
         "a: streams of 4 Mb/s over one to four hops in one range. b: a link that is now and then slow. c: places at 192 ft. d: displays that come at random. e: people come and go, and a path could be "
         "shorter. f: where copies are stored, with the numbers of a paper of 2004. g: homes that keep what they display. h: devices that people carry. i: traffic that reserves "
-        "nothing. k: which of a producer's streams sends next. l: long runs in batches. m: a device that lies.",
+        "nothing. k: which of a producer's streams sends next. l: long runs in batches. m: a device that lies. n: vehicles.",
         _setup,
         _cases,
         _rows,

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::time::Duration;
+
 /// What goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
@@ -25,6 +27,8 @@ pub struct Config {
     pub policy: Policy,
     /// Room in bytes.
     pub capacity: u64,
+    /// Time for which the device remembers what others look for in vain, to fetch it for them; `None`: it does not.
+    pub carry: Option<Duration>,
 }
 
 /// A cache of whole objects.
@@ -52,7 +56,7 @@ struct Object {
 impl Cache {
     /// An empty cache.
     pub fn new(config: Config) -> Self {
-        let Config { policy, capacity } = config;
+        let Config { policy, capacity, .. } = config;
         Self { policy, capacity, used: 0, steps: 0, clock: 0.0, objects: BTreeMap::new(), uses: BTreeMap::new() }
     }
 
@@ -128,7 +132,7 @@ mod tests {
 
     /// Room for three of the objects, each of 10 bytes.
     fn cache(policy: Policy) -> Cache {
-        Cache::new(Config { policy, capacity: 30 })
+        Cache::new(Config { policy, capacity: 30, carry: None })
     }
 
     fn insert(cache: &mut Cache, object: u32) -> Vec<u32> {
@@ -162,7 +166,7 @@ mod tests {
     /// clock is 0.1, and a new object of 20 bytes has 0.15. The next one in turn is that of 10 bytes with 0.1.
     #[test]
     fn greedy_dual_weighs_uses_against_size_and_ages() {
-        let mut cache = Cache::new(Config { policy: Policy::GreedyDualFrequency, capacity: 40 });
+        let mut cache = Cache::new(Config { policy: Policy::GreedyDualFrequency, capacity: 40, carry: None });
         let insert = |cache: &mut Cache, object, size| cache.handle_object(object, size, |_| false);
         insert(&mut cache, 1, 20);
         cache.handle_use(1);
@@ -192,7 +196,7 @@ mod tests {
             steps in prop::collection::vec((0_u32..12, 1_u64..40, any::<bool>()), 0..120),
             pinned in 0_u32..12,
         ) {
-            let mut cache = Cache::new(Config { policy, capacity: 100 });
+            let mut cache = Cache::new(Config { policy, capacity: 100, carry: None });
             let mut here: BTreeMap<u32, u64> = BTreeMap::new();
             for (object, size, is_use) in steps {
                 if is_use {

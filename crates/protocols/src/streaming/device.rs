@@ -19,6 +19,7 @@ use super::adaptation::{self, Adapted, Adapter, Reserve};
 use super::admission::{Load, Policy, tolerated};
 use super::airtime::{Surroundings, share, units};
 use super::cache::{self, Cache};
+use super::carrier::Wanted;
 use super::delivery::{EXPANSION, Feedback, Head, Layout, PACKET, Receiver, Sender, packets_in};
 use super::path::{self, Paths, Shortcuts};
 use super::prefetch;
@@ -80,6 +81,10 @@ const SILENCE: Duration = Duration::from_secs(15);
 const REROUTES: u32 = 3;
 /// Time without media for which a display searches though no device answers: one that is gone may come back.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Clips that a device looks for at a time because others do.
+const CARRIED: usize = 8;
+/// Time between two searches of a user who waits.
+const PAUSE: Duration = Duration::from_secs(5);
 /// Bytes of UDP payload in a measuring packet: those of a packet of media, so that both tell the same rate.
 const MEASURING_PACKET: u32 = MEDIA_HEADER_LEN as u32 + PACKET;
 /// Blocks of a clip that a display fetches at a time: the next ones are looked for while one comes.
@@ -194,6 +199,8 @@ pub struct Device {
     config: Config,
     clips: BTreeSet<u32>,
     cache: Option<Cache>,
+    /// What others look for, if this device carries.
+    wanted: Option<Wanted>,
     random: Stream,
     /// The attempt before the first one of each request. A display that starts again counts its requests from 0, while other devices may still know
     /// those from before. Attempts tell them apart, except in one of 256 starts.
@@ -277,10 +284,29 @@ struct Request {
     searches: u32,
     /// Its paths, if they may be shortened.
     paths: Option<Paths>,
-    /// The request that it fetches a block for.
-    block_of: Option<u32>,
+    /// Who wants it.
+    party: Party,
+    /// Until when the display waits for a device that has the clip, and for a path that admits the stream.
+    patient_until: Instant,
     /// What has come of a clip in blocks, until it ends.
     show: Option<Box<Show>>,
+}
+
+/// For whom a device fetches something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Party {
+    /// The user, who sees it while it comes.
+    User,
+    /// The request with this number, of which it is a block.
+    Block(u32),
+    /// Others, who look for it in vain.
+    Others,
+}
+
+impl Party {
+    fn is_user(self) -> bool {
+        self == Self::User
+    }
 }
 
 /// The display of a clip in blocks.
@@ -319,6 +345,10 @@ enum Step {
         heard: Instant,
         shown: Option<Instant>,
     },
+    /// No device has answered, or all paths were refused; the next search begins then.
+    Waiting {
+        until: Instant,
+    },
     /// Fetching and showing blocks.
     Gathering,
     Ended,
@@ -336,6 +366,7 @@ impl Device {
             config,
             clips,
             cache: config.cache.map(Cache::new),
+            wanted: config.cache.and_then(|cache| cache.carry).map(Wanted::new),
             links: Links {
                 surroundings: Surroundings::new(me, config.sensing_hops, HELLO_LIFETIME),
                 profiles: BTreeMap::new(),
@@ -363,7 +394,7 @@ impl Device {
 
     /// The user asks for a clip.
     pub fn handle_request(&mut self, wish: Wish, now: Instant) {
-        let number = self.add(wish, None, now);
+        let number = self.add(wish, Party::User, now);
         if self.clips.contains(&wish.clip) {
             // What is stored here is shown at once, and does not stall.
             self.use_clip(wish.clip);
@@ -374,6 +405,13 @@ impl Device {
             request.step = Step::Playing { heard: now, shown: Some(shown) };
         } else {
             self.search(number, 1, now);
+        }
+    }
+
+    /// Until `until` the user waits for a device that has what was asked for last, and for a path that admits it: as a whole or in several rates, not in blocks.
+    pub fn handle_patience(&mut self, until: Instant) {
+        if let Some(request) = self.viewings.iter_mut().rfind(|request| request.party.is_user()) {
+            request.patient_until = until;
         }
     }
 
@@ -390,7 +428,7 @@ impl Device {
 
     /// The user asks for a clip that is stored in blocks. A block that no device has ends the display.
     pub fn handle_request_in_blocks(&mut self, wish: Wish, blocks: Blocks, now: Instant) {
-        let number = self.add(wish, None, now);
+        let number = self.add(wish, Party::User, now);
         let time = length(&wish) / u64::from(blocks.count.max(1));
         let buffer = self.config.prefetch.unwrap_or(prefetch::LEAST).min(length(&wish));
         let here: Vec<bool> = (0..blocks.count).map(|block| self.clips.contains(&(blocks.first + block))).collect();
@@ -407,8 +445,8 @@ impl Device {
         self.settle(now);
     }
 
-    /// Adds a request, which fetches a block of another one or stands by itself.
-    fn add(&mut self, wish: Wish, block_of: Option<u32>, now: Instant) -> u32 {
+    /// Adds a request.
+    fn add(&mut self, wish: Wish, party: Party, now: Instant) -> u32 {
         let number = self.viewings.len() as u32;
         let viewing = Viewing {
             wish,
@@ -425,8 +463,8 @@ impl Device {
             gap: None,
             report: PlayerReport::default(),
         };
-        // A block comes within a short time.
-        let paths = self.config.shortening.filter(|_| block_of.is_none()).map(|config| Paths::new(config, now));
+        // What nobody watches while it comes takes a short time.
+        let paths = self.config.shortening.filter(|_| party.is_user()).map(|config| Paths::new(config, now));
         self.viewings.push(Request {
             viewing,
             attempt: self.first_attempt,
@@ -436,7 +474,8 @@ impl Device {
             came: None,
             searches: 0,
             paths,
-            block_of,
+            party,
+            patient_until: now,
             show: None,
         });
         self.active.insert(number);
@@ -510,7 +549,7 @@ impl Device {
                     self.links.profiles.entry(from).or_insert_with(|| Profile::new(profile, gap));
                 }
             }
-            Message::Probe { stream, attempt, wish, path } => self.handle_probe(from, stream, attempt, wish, path, now),
+            Message::Probe { .. } => self.handle_probe(from, message, now),
             Message::Answer { stream, place, path } => self.handle_answer(stream, place, path, now),
             Message::Padding => {}
             message => {
@@ -549,6 +588,7 @@ impl Device {
             self.send(None, &Message::Hello { heard, own, near });
             self.look_for_shortcuts(now);
             self.time_packets();
+            self.carry(now);
         }
         if self.next_measurement <= now {
             self.next_measurement = now + self.config.measurement;
@@ -583,7 +623,7 @@ impl Device {
 
     /// All requests of this device's user, as they stand at `now`.
     pub fn viewings(&self, now: Instant) -> impl Iterator<Item = Viewing> + '_ {
-        self.viewings.iter().filter(|request| request.block_of.is_none()).map(move |request| request.at(now))
+        self.viewings.iter().filter(|request| request.party.is_user()).map(move |request| request.at(now))
     }
 
     /// The numbers of clips and blocks that are stored here.
@@ -594,6 +634,13 @@ impl Device {
     /// The stream with this number, counted from 0, as it stands at `now`: a request, or what fetches a block for one.
     pub fn viewing(&self, number: u32, now: Instant) -> Option<Viewing> {
         self.viewings.get(number as usize).map(|request| request.at(now))
+    }
+
+    /// Clips that were fetched because others look for them.
+    pub fn carried(&self) -> usize {
+        let is_carried =
+            |request: &&Request| request.party == Party::Others && request.viewing.outcome == Outcome::Completed;
+        self.viewings.iter().filter(is_carried).count()
     }
 
     /// Share of time that is reserved around the device.
@@ -659,14 +706,14 @@ impl Device {
             }
             if receiver.is_complete() {
                 let wish = request.viewing.wish;
-                let is_block = request.block_of;
+                let is_user = request.party.is_user();
                 // What came in lower rates is not the clip that others ask for.
                 if request.rates.is_none() {
                     self.keep(&wish);
                 }
-                match is_block {
-                    Some(_) => self.end(stream.request(), Outcome::Completed, now),
-                    None => self.release_paths(stream.request(), now),
+                match is_user {
+                    true => self.release_paths(stream.request(), now),
+                    false => self.end(stream.request(), Outcome::Completed, now),
                 }
             }
         }
@@ -704,15 +751,8 @@ impl Device {
     }
 
     /// A display looks for a clip.
-    fn handle_probe(
-        &mut self,
-        from: Ipv4Addr,
-        stream: StreamId,
-        attempt: u8,
-        wish: Wish,
-        mut path: Vec<ProbedHop>,
-        now: Instant,
-    ) {
+    fn handle_probe(&mut self, from: Ipv4Addr, probe: Message, now: Instant) {
+        let Message::Probe { stream, attempt, wish, mut path, is_for_others } = probe else { return };
         let is_sound = path.last().is_some_and(|hop| hop.node == from)
             && path.first().is_some_and(|hop| hop.node == stream.display)
             && path.len() <= MAX_HOPS
@@ -727,6 +767,9 @@ impl Device {
             return;
         }
         self.passed_on.insert((stream, attempt), now + PROBE_LIFETIME);
+        if let Some(wanted) = self.wanted.as_mut().filter(|_| !has_clip && !is_for_others) {
+            wanted.handle_probe(stream, wish, now);
+        }
         path.push(self.probed_hop(from, stream, &wish, path.len()));
         if has_clip {
             let place = (path.len() - 2) as u8;
@@ -734,7 +777,22 @@ impl Device {
         }
         if path.len() <= MAX_HOPS {
             let first = now + self.random.duration_below(JITTER);
-            self.send_twice(first, Message::Probe { stream, attempt, wish, path });
+            self.send_twice(first, Message::Probe { stream, attempt, wish, path, is_for_others });
+        }
+    }
+
+    /// Looks for what others look for in vain, for as long as that is remembered.
+    fn carry(&mut self, now: Instant) {
+        let Some(wanted) = &self.wanted else { return };
+        let under_way = || self.active.iter().map(|&number| &self.viewings[number as usize]);
+        let is_missing = |wish: &Wish| {
+            !self.clips.contains(&wish.clip) && under_way().all(|request| request.viewing.wish.clip != wish.clip)
+        };
+        let Some((wish, until)) = wanted.longest(is_missing, now) else { return };
+        if under_way().filter(|request| request.party == Party::Others).count() < CARRIED {
+            let number = self.add(wish, Party::Others, now);
+            self.viewings[number as usize].patient_until = until;
+            self.search(number, 1, now);
         }
     }
 
@@ -894,7 +952,8 @@ impl Device {
         request.step = Step::Searching { until: now + ANSWERS, searches, answers: Vec::new() };
         let (attempt, wish) = (request.attempt, request.viewing.wish);
         let path = vec![ProbedHop { node: self.me, rate: 0, prefetch: 0, free: 0 }];
-        let message = Message::Probe { stream: self.stream(number), attempt, wish, path };
+        let is_for_others = self.viewings[number as usize].party == Party::Others;
+        let message = Message::Probe { stream: self.stream(number), attempt, wish, path, is_for_others };
         let first = now + self.random.duration_below(JITTER);
         self.send_twice(first, message);
     }
@@ -906,13 +965,15 @@ impl Device {
             Step::Searching { until, searches, answers } if *until <= now => {
                 let (searches, mut answers) = (*searches, core::mem::take(answers));
                 if answers.is_empty() {
-                    return match searches < SEARCHES {
-                        true => self.search(number, searches + 1, now),
-                        false if request.receiver.is_some() => match request.latest_media() + PATIENCE <= now {
-                            true => self.end(number, Outcome::Broken, now),
-                            false => self.search(number, 1, now),
-                        },
-                        false => self.end(number, Outcome::NotFound, now),
+                    let has_begun = request.receiver.is_some();
+                    return if searches < SEARCHES {
+                        self.search(number, searches + 1, now);
+                    } else if has_begun && now < request.latest_media() + PATIENCE {
+                        self.search(number, 1, now);
+                    } else if now < request.patient_until {
+                        request.step = Step::Waiting { until: now + PAUSE };
+                    } else {
+                        self.end(number, if has_begun { Outcome::Broken } else { Outcome::NotFound }, now);
                     };
                 }
                 let slowest = |path: &[ProbedHop]| path[1..].iter().map(|hop| hop.rate).min();
@@ -920,6 +981,7 @@ impl Device {
                 answers.truncate(PATHS);
                 self.reserve(number, answers.into(), now);
             }
+            Step::Waiting { until } if *until <= now => self.search(number, 1, now),
             Step::Playing { shown: Some(shown), .. } if *shown <= now => {
                 self.end(number, Outcome::Completed, now);
             }
@@ -955,7 +1017,11 @@ impl Device {
                     self.end(number, Outcome::Completed, now);
                 }
             }
-            Step::Searching { .. } | Step::Reserving { .. } | Step::Playing { .. } | Step::Ended => {}
+            Step::Searching { .. }
+            | Step::Waiting { .. }
+            | Step::Reserving { .. }
+            | Step::Playing { .. }
+            | Step::Ended => {}
         }
     }
 
@@ -1013,7 +1079,7 @@ impl Device {
             show.ahead += 1;
             if !show.here[place] {
                 let clip = show.blocks.first + place as u32;
-                let block = self.add(Wish { clip, length: millis(show.time), ..wish }, Some(number), now);
+                let block = self.add(Wish { clip, length: millis(show.time), ..wish }, Party::Block(number), now);
                 show.fetched.push((place, block));
                 self.search(block, 1, now);
             }
@@ -1028,8 +1094,8 @@ impl Device {
     fn reserve(&mut self, number: u32, mut paths: VecDeque<Vec<ProbedHop>>, now: Instant) {
         let Some(path) = paths.pop_front() else { return };
         let request = &self.viewings[number as usize];
-        // A block is shown once all of it has come.
-        let whole = request.block_of.map(|_| length(&request.viewing.wish));
+        // A block is shown once all of it has come, and others get a clip only then.
+        let whole = (!request.party.is_user()).then(|| length(&request.viewing.wish));
         let prefetch = whole.or(self.config.prefetch).unwrap_or_else(|| {
             let most = path.iter().map(|hop| hop.prefetch).max().unwrap_or_default();
             // A tenth more: the profiles change until they are asked again.
@@ -1225,7 +1291,7 @@ impl Device {
             return;
         }
         let Some(request) = self.viewings.get_mut(number as usize) else { return };
-        let is_adaptive = self.config.prefetch.is_none() && request.block_of.is_none();
+        let is_adaptive = self.config.prefetch.is_none() && request.party.is_user();
         let Step::Reserving { path, has_waited_longer, others } = &mut request.step else { return };
         let (path, others) = (core::mem::take(path), core::mem::take(others));
         let longer = Duration::from_millis(u64::from(fits) * 11 / 10).min(prefetch::MOST);
@@ -1238,6 +1304,8 @@ impl Device {
             self.reserve(number, others, now);
         } else if request.receiver.is_some() {
             self.search_again(number, now);
+        } else if now < request.patient_until {
+            request.step = Step::Waiting { until: now + PAUSE };
         } else {
             self.end(number, Outcome::Refused(reason), now);
         }
@@ -1272,7 +1340,9 @@ impl Device {
         request.viewing = Viewing { outcome, ..request.at(now) };
         request.step = Step::Ended;
         let show = request.show.take();
-        self.gathering.extend(request.block_of);
+        if let Party::Block(whole) = request.party {
+            self.gathering.insert(whole);
+        }
         self.active.remove(&number);
         for (_, block) in show.into_iter().flat_map(|show| show.fetched) {
             self.end(block, Outcome::Broken, now);
@@ -1335,7 +1405,7 @@ impl Request {
 
     fn poll_timeout(&self) -> Option<Instant> {
         match &self.step {
-            Step::Searching { until, .. } => Some(*until),
+            Step::Searching { until, .. } | Step::Waiting { until } => Some(*until),
             Step::Playing { shown: Some(shown), .. } => Some(*shown),
             Step::Playing { heard, shown: None } => {
                 let receiver = self.receiver.as_ref()?;

@@ -4,7 +4,7 @@
 //! [`airtime`] what is reserved around a device, [`admission`] and [`prefetch`] judge a stream, [`reservation`] books it along a path,
 //! [`delivery`] carries it, [`adaptation`] chooses its rate, [`schedule`] says which of several is sent next, [`path`] shortens the
 //! path while it is under way, and [`device`] is all of them at one device. [`placement`] says beforehand which devices store which
-//! clips, and [`cache`] which ones a device keeps of those that it has displayed.
+//! clips, [`cache`] which ones a device keeps of those that it has displayed, and [`carrier`] which ones it fetches for others.
 //! The machines see what a real host sees: its datagrams, and the station dump of its interface. Real hosts also need [`catalogue`],
 //! to know which clips there are, and [`pairs`], where an interface tells nothing of its links.
 
@@ -12,6 +12,7 @@ pub mod adaptation;
 pub mod admission;
 pub mod airtime;
 pub mod cache;
+pub mod carrier;
 pub mod catalogue;
 pub mod delivery;
 pub mod device;

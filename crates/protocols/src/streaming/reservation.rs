@@ -271,9 +271,8 @@ impl Reservations {
 
     /// Neighbours are gone: firm bookings of paths over them end, and the rest of these paths is told. Tentative ones end by themselves.
     pub fn handle_gone(&mut self, is_heard: impl Fn(Ipv4Addr) -> bool) {
-        let is_cut = |booking: &Booking| {
-            booking.is_firm && !booking.previous().into_iter().chain(booking.next()).all(&is_heard)
-        };
+        let is_cut =
+            |booking: &Booking| booking.is_firm && !booking.previous().into_iter().chain(booking.next()).all(&is_heard);
         let cut: Vec<StreamId> =
             self.bookings.iter().filter(|(_, booking)| is_cut(booking)).map(|(&stream, _)| stream).collect();
         for stream in cut {

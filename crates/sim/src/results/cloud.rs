@@ -188,6 +188,9 @@ pub struct CloudTotals {
     /// Bookings at the end of the run that belong to no stream under way. After 15 s without refreshment they end.
     #[schemars(extend("x-unit" = "bookings", "x-counted" = "at each node of a path"))]
     pub orphaned_bookings: u64,
+    /// Clips that devices fetched because others looked for them in vain.
+    #[schemars(extend("x-unit" = "clips", "x-counted" = "at the device that fetched them"))]
+    pub carried: u64,
     /// Bytes of clips that the devices store, all copies together.
     #[schemars(extend("x-counted" = "at all devices"))]
     pub stored_bytes: u64,
@@ -361,6 +364,7 @@ fn totals(devices: &[(NodeId, &Device)], viewings: &[(NodeId, Viewing)], now: In
         totals.profile_steps += steps;
     }
     totals.orphaned_bookings = orphans(devices, now);
+    totals.carried = devices.iter().map(|(_, device)| device.carried() as u64).sum();
     totals
 }
 

@@ -120,6 +120,8 @@ pub struct Requests {
     pub every: Option<Duration>,
     /// Time from which none arrives; `None`: the end of the run.
     pub stop: Option<Instant>,
+    /// Time for which a display waits for a device that has the clip.
+    pub patience: Duration,
 }
 
 /// Settings for real hosts in real time.

@@ -109,7 +109,7 @@ fn arrivals(
             None => Form::Rates(clip.lower_rates.iter().copied().chain([clip.rate]).collect()),
         };
         let length = (clip.length.as_nanos() / 1_000_000) as u32;
-        Request { wish: Wish { clip: place as u32, rate: clip.rate, length }, form }
+        Request { wish: Wish { clip: place as u32, rate: clip.rate, length }, form, patience: entry.patience }
     };
     let Some(mean) = entry.every else { return vec![(entry.start, wish(&mut random))] };
     let stop = entry.stop.unwrap_or(end).min(end);
@@ -214,6 +214,7 @@ mod tests {
             start,
             every: Some(Duration::from_secs(5)),
             stop: Some(stop),
+            patience: Duration::ZERO,
         };
         let clips = clips(1, 0.0);
         let cloud = Cloud {

@@ -325,6 +325,12 @@ fn what_a_cloud_cannot_do_is_named() {
     assert!(rates("lower_rates = [\"4 Mb/s\"]").contains("don't rise up to the rate of the clip (4 Mb/s)"));
     let blocks = rates("block = \"5 s\"\nlower_rates = [\"2 Mb/s\"]");
     assert!(blocks.contains("has no effect on a clip in blocks"), "{blocks}");
+    let patience = "block = \"5 s\"\n[[cloud.requests]]\npatience = \"5 s\"";
+    let patience = errors("[[cloud.requests]]", patience);
+    assert!(
+        patience.contains("cloud.requests.0.patience") && patience.contains("no effect on a clip in blocks"),
+        "{patience}"
+    );
     let adaptation = |keys: &str| errors("[cloud]", &format!("[cloud]\nadaptation = {{ rule = \"bba\"{keys} }}"));
     assert!(adaptation("").contains("has no effect, as each clip has one rate"));
     let segment = adaptation(", segment = \"150.5 ms\"");
@@ -381,6 +387,21 @@ fn a_display_whose_relay_was_killed_gets_its_media_over_another_path() {
     // A second was buffered, and the display goes on when it has as much again, which comes as fast as the path is.
     assert!((gap - 1.3..gap).contains(&after.longest_stall_s), "{after:?}");
     assert_eq!(lost.totals.orphaned_bookings, 0);
+}
+
+/// The only source is down from 15 to 50 s, and is heard again after two hellos. A user who waits searches each 6.5 s, and a start takes 1.2 s.
+#[test]
+fn a_user_who_waits_sees_the_clip_once_its_source_is_back() {
+    let failure = "[[cloud.failures]]\nat = [\"home0\"]\nstart = \"15 s\"\nduration = \"35 s\"";
+    let asked = |patience: &str| {
+        let request = one_each(2, "admission = \"all\"", "1 Mb/s", 1) + &format!("patience = \"{patience}\"\n");
+        cloud(&homes(2, 20, "130 s", &(request + failure))).streams.remove(0)
+    };
+    let waited = asked("60 s");
+    assert_eq!(waited.outcome, OutcomeName::Completed);
+    let start = waited.asked_s + waited.start_up_s.unwrap();
+    assert!((51.0..60.0).contains(&start), "{start}");
+    assert_eq!((asked("0 s").outcome, asked("10 s").outcome), (OutcomeName::NotFound, OutcomeName::NotFound));
 }
 
 /// There is no way around the relay. It is back after 3 s and says of the next packet that it knows no such stream, so the source stops; the

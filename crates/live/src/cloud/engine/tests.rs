@@ -430,7 +430,7 @@ fn a_neighbour_does_not_get_all_of_the_processor() {
             let stream = StreamId { display: address(0), number };
             let wish = Wish { clip: 1, rate: 1, length: 3_600_000 };
             let path = vec![hopcast_wire::cloud::ProbedHop { node: address(0), rate: 0, prefetch: 0, free: 0 }];
-            let probe = Message::Probe { stream, attempt: 1, wish, path };
+            let probe = Message::Probe { stream, attempt: 1, wish, path, is_for_others: false };
             engine.handle_datagram(from, &probe.emit(), Duration::ZERO, now).expect("anybody is heard");
         }
         100 - (engine.counters().unweighed - before)

@@ -52,6 +52,8 @@ struct Net {
     config: Config,
     /// Links besides those of the string.
     links: BTreeSet<(usize, usize)>,
+    /// Links of the string that are cut.
+    cut: BTreeSet<(usize, usize)>,
     /// Of each device.
     clocks: Vec<Clock>,
 }
@@ -112,6 +114,7 @@ impl Net {
             duplicates: 0.0,
             config,
             links: BTreeSet::new(),
+            cut: BTreeSet::new(),
             clocks: clocks.to_vec(),
         }
     }
@@ -122,7 +125,8 @@ impl Net {
     }
 
     fn reaches(&self, from: usize, to: usize) -> bool {
-        from.abs_diff(to) == 1 || self.links.contains(&(from.min(to), from.max(to)))
+        let link = (from.min(to), from.max(to));
+        from.abs_diff(to) == 1 && !self.cut.contains(&link) || self.links.contains(&link)
     }
 
     fn drain(&mut self, place: usize) {
@@ -168,7 +172,8 @@ impl Net {
 
     fn run_until(&mut self, end: Instant) {
         loop {
-            let timers = self.devices.iter().zip(&self.clocks).map(|(device, clock)| clock.moment(device.poll_timeout()));
+            let timers =
+                self.devices.iter().zip(&self.clocks).map(|(device, clock)| clock.moment(device.poll_timeout()));
             let timer = timers.min().expect("there are devices");
             let flight = self.flights.keys().next().map_or(Instant::MAX, |&(at, _)| at);
             let next = timer.min(flight);
@@ -192,6 +197,11 @@ impl Net {
             }
         }
         self.now = end;
+    }
+
+    /// Of the string only this link is left.
+    fn leave(&mut self, link: (usize, usize)) {
+        self.cut = (1..self.devices.len()).map(|place| (place - 1, place)).filter(|&other| other != link).collect();
     }
 
     fn run_for(&mut self, seconds: u64) {
@@ -293,6 +303,21 @@ fn without_airtime_a_stream_is_refused_and_with_admit_all_it_stalls_nobody_here(
     assert_eq!(net.booked(), 0);
 }
 
+/// The same, but the user waits for ten seconds: a search each 5.5 s is refused, and the first refusal after that is the last one.
+#[test]
+fn a_user_who_waits_is_refused_in_the_end() {
+    let mut net = Net::string(3, Policy::Airtime, 800e3, 1);
+    net.run_for(40);
+    net.ask(0, FILM);
+    let until = net.told(0) + Duration::from_secs(10);
+    net.devices[0].handle_patience(until);
+    net.run_for(10);
+    assert_eq!((net.viewing(0).outcome, net.viewing(0).refusals), (Outcome::Pending, 2));
+    net.run_for(2);
+    assert_eq!((net.viewing(0).outcome, net.viewing(0).refusals), (Outcome::Refused(Refusal::Airtime), 3));
+    assert_eq!(net.booked(), 0);
+}
+
 #[test]
 fn without_samples_the_statistical_policy_admits_nothing() {
     let mut net = Net::string(2, Policy::Statistical, 20e6, 1);
@@ -300,6 +325,41 @@ fn without_samples_the_statistical_policy_admits_nothing() {
     net.ask(0, FILM);
     net.run_for(3);
     assert_eq!(net.viewing(0).outcome, Outcome::Refused(Refusal::Unknown));
+}
+
+/// The device in the middle meets the display, then the source, and then the display again. Neighbours know each other after two hellos.
+#[test]
+fn a_carrier_fetches_what_a_display_waits_for() {
+    let meet = |carry: Option<u64>, patience: u64| {
+        let cache =
+            cache::Config { policy: cache::Policy::Lru, capacity: 2_000_000, carry: carry.map(Duration::from_secs) };
+        let mut net = Net::with(3, Config { cache: Some(cache), pace: 10.0, ..config(Policy::All) }, 20e6, 1);
+        net.leave((0, 1));
+        net.run_for(10);
+        net.ask(0, FILM);
+        let until = net.told(0) + Duration::from_secs(patience);
+        net.devices[0].handle_patience(until);
+        net.run_for(20);
+        net.leave((1, 2));
+        net.run_for(20);
+        net.leave((0, 1));
+        net.run_for(60);
+        assert_eq!(net.booked(), 0);
+        assert!(net.devices[1].viewings(net.now).next().is_none(), "the carrier's user has asked for nothing");
+        (net.viewing(0), net.devices[1].carried())
+    };
+    let (viewing, carried) = meet(Some(300), 300);
+    assert_eq!((viewing.outcome, viewing.from, viewing.hops, carried), (Outcome::Completed, Some(node(1)), 1, 1));
+    // It meets the source 20 s and the display 40 s after the request; a search comes each 6.5 s, and before it hellos.
+    let start = viewing.report.start_up_delay.expect("it played").as_secs_f64();
+    assert!((41.0..51.0).contains(&start), "{start}");
+    assert_eq!(meet(None, 300).0.outcome, Outcome::Pending);
+    // Three searches are not in vain for long enough.
+    assert_eq!((meet(Some(300), 0).0.outcome, meet(Some(300), 0).1), (Outcome::NotFound, 0));
+    // The display no longer waits.
+    assert_eq!((meet(Some(300), 30).0.outcome, meet(Some(300), 30).1), (Outcome::NotFound, 1));
+    // What was looked for until 20 s ago is forgotten.
+    assert_eq!((meet(Some(1), 300).0.outcome, meet(Some(1), 300).1), (Outcome::Pending, 0));
 }
 
 #[test]
@@ -542,7 +602,7 @@ fn a_display_returns_to_the_path_that_is_held_without_a_hiccup_and_looks_for_one
 /// A megabyte each; there is room for one of them.
 #[test]
 fn what_was_displayed_is_kept_and_given_to_others() {
-    let cache = cache::Config { policy: cache::Policy::Lru, capacity: 1_500_000 };
+    let cache = cache::Config { policy: cache::Policy::Lru, capacity: 1_500_000, carry: None };
     let mut net = Net::with(3, Config { cache: Some(cache), ..config(Policy::All) }, 20e6, 1);
     net.devices[2].clips.insert(1);
     net.run_for(5);
@@ -566,7 +626,7 @@ fn what_was_displayed_is_kept_and_given_to_others() {
 
 #[test]
 fn what_is_sent_or_shown_is_not_dropped() {
-    let cache = cache::Config { policy: cache::Policy::Lru, capacity: 1_500_000 };
+    let cache = cache::Config { policy: cache::Policy::Lru, capacity: 1_500_000, carry: None };
     let mut net = Net::with(3, Config { cache: Some(cache), ..config(Policy::All) }, 20e6, 1);
     net.devices[2].clips.insert(1);
     net.run_for(5);
@@ -709,7 +769,7 @@ fn a_display_that_reserves_its_lowest_rate_is_admitted_and_shows_more() {
 /// What came in lower rates is not kept for others, and a clip that is stored here is shown as it is.
 #[test]
 fn a_clip_in_lower_rates_is_not_kept() {
-    let cache = cache::Config { policy: cache::Policy::Lru, capacity: u64::MAX };
+    let cache = cache::Config { policy: cache::Policy::Lru, capacity: u64::MAX, carry: None };
     let mut net = Net::with(2, Config { cache: Some(cache), ..adaptive(adaptation::Rule::Bba) }, 20e6, 1);
     net.run_for(5);
     ask_adaptive(&mut net, 0);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hopcast_protocols::streaming::delivery::{PACKET, packets_in};
 use hopcast_protocols::streaming::device::{self, Blocks, Datagram, Device, Output};
 use hopcast_protocols::streaming::profile::LinkTotals;
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::cloud::{MEDIA_HEADER_LEN, PORT, Wish};
 
@@ -29,6 +29,8 @@ pub(crate) struct Request {
     pub wish: Wish,
     /// How it is stored.
     pub form: Form,
+    /// Time for which the user waits for a device that has it.
+    pub patience: Duration,
 }
 
 /// How a clip is stored.
@@ -98,7 +100,7 @@ impl Cloud {
             self.up = until;
         }
         while self.requests.front().is_some_and(|(at, _)| *at <= cx.now) {
-            let Some((_, Request { wish, form })) = self.requests.pop_front() else { break };
+            let Some((_, Request { wish, form, patience })) = self.requests.pop_front() else { break };
             if cx.now < self.up {
                 continue;
             }
@@ -107,6 +109,7 @@ impl Cloud {
                 Form::Blocks(blocks) => self.device.handle_request_in_blocks(wish, blocks, cx.now),
                 Form::Rates(rates) => self.device.handle_adaptive_request(wish, rates, cx.now),
             }
+            self.device.handle_patience(cx.now + patience);
             self.drain(stack, cx);
         }
         if self.device.poll_timeout() <= cx.now {
@@ -120,11 +123,8 @@ impl Cloud {
         let Some(factor) = self.lie else { return self.device.handle_station_dump(dump.iter().copied(), now) };
         // As many more packets of the same size in the same airtime. A float to integer cast saturates.
         let times = |count: u64| (count as f64 * factor) as u64;
-        let told = |totals: LinkTotals| LinkTotals {
-            octets: times(totals.octets),
-            packets: times(totals.packets),
-            ..totals
-        };
+        let told =
+            |totals: LinkTotals| LinkTotals { octets: times(totals.octets), packets: times(totals.packets), ..totals };
         self.device.handle_station_dump(dump.iter().map(|&(neighbour, totals)| (neighbour, told(totals))), now);
     }
 

@@ -175,6 +175,9 @@ struct CacheKeys {
     /// What a device drops first if there is no room. What it sends or shows stays.
     #[schemars(extend("x-default" = is("lru", "")))]
     policy: CachePolicy,
+    /// Time for which the device remembers clips that others look for in vain. It looks for them, too, keeps them and gives them to others.
+    #[schemars(extend("minimum" = 1, "maximum" = 86_400, "x-default" = nothing("it keeps only what it displays", "")))]
+    carry: Option<Time>,
 }
 
 /// Order in which a device sends packets of several streams of its clips.
@@ -253,6 +256,9 @@ struct Requests {
     /// Time from which no more requests arrive.
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = nothing("end of the run", "")))]
     stop: Option<Time>,
+    /// Time for which a user waits for a device that has the clip, and for a path that admits the stream. The display searches again after 5 s.
+    #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = is("0 s", "three searches")))]
+    patience: Time,
 }
 
 /// The program of a device is killed, and starts again.
@@ -381,7 +387,7 @@ impl Resolver<'_> {
         }
         let (clips, catalogue) = self.clips(&keys.clips, keys.placement, &nodes, &devices);
         let placement = self.clip_placement(&keys, clips.len(), devices.len());
-        let requests = self.requests(&keys.requests, &nodes, &devices, &catalogue);
+        let requests = self.requests(&keys.requests, &nodes, &devices, &clips, &catalogue);
         let failures = self.failures(keys.failures.as_ref(), &nodes, &devices);
         let shortening = keys.shortening.as_ref().map(|keys| {
             let keys = keys.read(&mut self.ledger, &["cloud", "shortening"]);
@@ -429,7 +435,14 @@ impl Resolver<'_> {
         }
         let caches = self.of_devices(keys.caches.as_ref(), "caches", &nodes, &devices, |keys| {
             // A float to integer cast saturates.
-            (&keys.at, cache::Config { policy: keys.policy.into(), capacity: keys.size.0 as u64 })
+            (
+                &keys.at,
+                cache::Config {
+                    policy: keys.policy.into(),
+                    capacity: keys.size.0 as u64,
+                    carry: keys.carry.map(Into::into),
+                },
+            )
         });
         let lies = self.of_devices(keys.lies.as_ref(), "lies", &nodes, &devices, |keys| (&keys.at, keys.factor));
         Some(model::Cloud {
@@ -673,6 +686,7 @@ impl Resolver<'_> {
         given: &Later<Vec<Requests>>,
         nodes: &Directory<'_>,
         devices: &BTreeSet<NodeId>,
+        stored: &[model::Clip],
         catalogue: &Catalogue,
     ) -> Vec<model::Requests> {
         self.each(given, &["cloud", "requests"], |resolver, index, keys| {
@@ -696,12 +710,17 @@ impl Resolver<'_> {
                 );
                 return None;
             };
+            if keys.patience.0 > 0.0 && stored[clips.clone()].iter().any(|clip| clip.blocks.is_some()) {
+                let problem = "has no effect on a clip in blocks: a block that no device has ends the display";
+                resolver.report(&["cloud", "requests", index, "patience"], problem, "no cloud.clips.block");
+            }
             Some(model::Requests {
                 from,
                 clips: clips.clone(),
                 start: instant(keys.start),
                 every: keys.every.map(Duration::from),
                 stop: keys.stop.map(instant),
+                patience: keys.patience.into(),
             })
         })
     }

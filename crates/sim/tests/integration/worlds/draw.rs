@@ -323,6 +323,9 @@ impl Draws {
         }
         let mut request = self.table(&of["properties"]["requests"]["items"], ".cloud.requests");
         request.insert("from".into(), self.one(&names).into());
+        if clip.contains_key("block") {
+            request.remove("patience");
+        }
         let clip_name = if clip.contains_key("count") && self.chance(0.5) { "film0" } else { "film" };
         request.insert("clip".into(), clip_name.into());
         cloud.insert("clips".into(), json!([clip]));
