@@ -79,8 +79,8 @@ const PATHS: usize = 3;
 const SILENCE: Duration = Duration::from_secs(15);
 /// Times that a display looks for another path, because one was lost or all were refused. A search because [`Paths`] gave a path up does not count.
 const REROUTES: u32 = 3;
-/// Time without media for which a display searches though no device answers: one that is gone may come back.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Time without media after which a display gives up if no device answers: one that is gone may come back before.
+const GIVES_UP: Duration = Duration::from_secs(20);
 /// Clips that a device looks for at a time because others do.
 const CARRIED: usize = 8;
 /// Time between two searches of a user who waits.
@@ -968,7 +968,7 @@ impl Device {
                     let has_begun = request.receiver.is_some();
                     return if searches < SEARCHES {
                         self.search(number, searches + 1, now);
-                    } else if has_begun && now < request.latest_media() + PATIENCE {
+                    } else if has_begun && now < request.latest_media() + GIVES_UP {
                         self.search(number, 1, now);
                     } else if now < request.patient_until {
                         request.step = Step::Waiting { until: now + PAUSE };
