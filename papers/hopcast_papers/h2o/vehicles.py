@@ -1,6 +1,6 @@
 """H12, scene n: vehicles on a grid of streets, and how long a passenger waits for a clip that no vehicle near by has.
 
-A vehicle may keep what it has displayed, and give it to others. A carrier also fetches what others look for in vain.
+A vehicle may keep what it has displayed, and give it to others. A carrier also fetches what others look for without success.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _waits(document: Document) -> list[float]:
 
 
 def _begun(document: Document, within: float) -> float:
-    """Displays that began within so many seconds, per cent."""
+    """Displays that began within this number of seconds, per cent."""
     waits = _waits(document)
     return 100.0 * sum(wait < within for wait in waits) / max(len(waits), 1)
 

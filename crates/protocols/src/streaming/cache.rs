@@ -27,7 +27,7 @@ pub struct Config {
     pub policy: Policy,
     /// Room in bytes.
     pub capacity: u64,
-    /// Time for which the device remembers what others look for in vain, to fetch it for them; `None`: it does not.
+    /// Time for which the device remembers what others look for without success, to fetch it for them; `None`: it does not.
     pub carry: Option<Duration>,
 }
 

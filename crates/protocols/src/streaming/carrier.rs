@@ -1,4 +1,4 @@
-//! What others look for in vain: a device that moves may meet the clip, and those who look for it, at different times.
+//! What others look for without success: a device that moves may meet the clip, and those who look for it, at different times.
 //!
 //! A display that waits searches again and again. A carrier that hears such searches looks for the clip itself, fetches it when it meets a
 //! device that stores it, and answers the next search.
@@ -49,7 +49,7 @@ impl Wanted {
         search.last = now;
     }
 
-    /// What was looked for in vain for longest, of what `is_missing` here, and until when it is remembered.
+    /// What has been looked for without success for the longest time, of what `is_missing` here, and until when it is remembered.
     pub fn longest(&self, is_missing: impl Fn(&Wish) -> bool, now: Instant) -> Option<(Wish, Instant)> {
         let vain = self.searches.values().filter(|search| search.last + self.lifetime > now);
         let vain = vain.filter(|search| search.first + VAIN <= search.last && is_missing(&search.wish));

@@ -299,7 +299,7 @@ enum Party {
     User,
     /// The request with this number, of which it is a block.
     Block(u32),
-    /// Others, who look for it in vain.
+    /// Others, who look for it without success.
     Others,
 }
 
@@ -781,7 +781,7 @@ impl Device {
         }
     }
 
-    /// Looks for what others look for in vain, for as long as that is remembered.
+    /// Looks for what others look for without success, for as long as that is remembered.
     fn carry(&mut self, now: Instant) {
         let Some(wanted) = &self.wanted else { return };
         let under_way = || self.active.iter().map(|&number| &self.viewings[number as usize]);

@@ -188,7 +188,7 @@ pub struct CloudTotals {
     /// Bookings at the end of the run that belong to no stream under way. After 15 s without refreshment they end.
     #[schemars(extend("x-unit" = "bookings", "x-counted" = "at each node of a path"))]
     pub orphaned_bookings: u64,
-    /// Clips that devices fetched because others looked for them in vain.
+    /// Clips that devices fetched because others looked for them without success.
     #[schemars(extend("x-unit" = "clips", "x-counted" = "at the device that fetched them"))]
     pub carried: u64,
     /// Bytes of clips that the devices store, all copies together.

@@ -175,7 +175,7 @@ struct CacheKeys {
     /// What a device drops first if there is no room. What it sends or shows stays.
     #[schemars(extend("x-default" = is("lru", "")))]
     policy: CachePolicy,
-    /// Time for which the device remembers clips that others look for in vain. It looks for them, too, keeps them and gives them to others.
+    /// Time for which the device remembers clips that others look for without success. It looks for them, too, keeps them and gives them to others.
     #[schemars(extend("minimum" = 1, "maximum" = 86_400, "x-default" = nothing("it keeps only what it displays", "")))]
     carry: Option<Time>,
 }
