@@ -950,9 +950,8 @@ impl Device {
         let request = &mut self.viewings[number as usize];
         request.attempt = request.attempt.wrapping_add(1);
         request.step = Step::Searching { until: now + ANSWERS, searches, answers: Vec::new() };
-        let (attempt, wish) = (request.attempt, request.viewing.wish);
+        let (attempt, wish, is_for_others) = (request.attempt, request.viewing.wish, request.party == Party::Others);
         let path = vec![ProbedHop { node: self.me, rate: 0, prefetch: 0, free: 0 }];
-        let is_for_others = self.viewings[number as usize].party == Party::Others;
         let message = Message::Probe { stream: self.stream(number), attempt, wish, path, is_for_others };
         let first = now + self.random.duration_below(JITTER);
         self.send_twice(first, message);

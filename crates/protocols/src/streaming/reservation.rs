@@ -273,16 +273,12 @@ impl Reservations {
     pub fn handle_gone(&mut self, is_heard: impl Fn(Ipv4Addr) -> bool) {
         let is_cut =
             |booking: &Booking| booking.is_firm && !booking.previous().into_iter().chain(booking.next()).all(&is_heard);
-        let cut: Vec<StreamId> =
-            self.bookings.iter().filter(|(_, booking)| is_cut(booking)).map(|(&stream, _)| stream).collect();
-        for stream in cut {
-            let booking = self.bookings.remove(&stream).expect("it has just been there");
+        for stream in self.streams_of(is_cut) {
+            let Some(booking) = self.bookings.get(&stream) else { continue };
             for neighbour in [booking.previous(), booking.next()] {
                 self.send(neighbour.filter(|&node| is_heard(node)), Message::Release { stream });
             }
-            if booking.previous().is_none() || booking.next().is_none() {
-                self.outputs.push_back(Output::Ended { stream });
-            }
+            self.end(stream);
         }
     }
 
@@ -543,19 +539,24 @@ impl Reservations {
 
     /// Ends what has expired, and repeats and refreshes what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let expired: Vec<StreamId> =
-            self.bookings.iter().filter(|(_, booking)| booking.expires <= now).map(|(&stream, _)| stream).collect();
-        for stream in expired {
-            let booking = self.bookings.remove(&stream).expect("it has just been there");
-            if booking.previous().is_none() || booking.next().is_none() {
-                self.outputs.push_back(Output::Ended { stream });
-            }
+        for stream in self.streams_of(|booking| booking.expires <= now) {
+            self.end(stream);
         }
-        let is_due = |booking: &Booking| booking.sends.is_some_and(|sends| sends <= now);
-        let due: Vec<StreamId> =
-            self.bookings.iter().filter(|(_, booking)| is_due(booking)).map(|(&stream, _)| stream).collect();
-        for stream in due {
+        for stream in self.streams_of(|booking| booking.sends.is_some_and(|sends| sends <= now)) {
             self.send_again(stream, now);
+        }
+    }
+
+    /// Streams with a booking that `is_one`.
+    fn streams_of(&self, is_one: impl Fn(&Booking) -> bool) -> Vec<StreamId> {
+        self.bookings.iter().filter(|(_, booking)| is_one(booking)).map(|(&stream, _)| stream).collect()
+    }
+
+    /// Takes a booking out, and reports it at the two ends of its path.
+    fn end(&mut self, stream: StreamId) {
+        let Some(booking) = self.bookings.remove(&stream) else { return };
+        if booking.previous().is_none() || booking.next().is_none() {
+            self.outputs.push_back(Output::Ended { stream });
         }
     }
 

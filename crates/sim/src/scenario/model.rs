@@ -120,7 +120,7 @@ pub struct Requests {
     pub every: Option<Duration>,
     /// Time from which none arrives; `None`: the end of the run.
     pub stop: Option<Instant>,
-    /// Time for which a display waits for a device that has the clip.
+    /// Time for which a display waits for a device that has the clip, and for a path that admits the stream.
     pub patience: Duration,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Request {
     pub wish: Wish,
     /// How it is stored.
     pub form: Form,
-    /// Time for which the user waits for a device that has it.
+    /// Time for which the user waits for a device that has it, and for a path that admits the stream.
     pub patience: Duration,
 }
 
