@@ -51,8 +51,7 @@ def _of_others(document: Document) -> list[oracle.Stream]:
 def _fine(document: Document) -> float:
     """Displays of others that were whole and never stood still, per cent of those asked for."""
     asked = _of_others(document)
-    fine = sum(one["outcome"] == "completed" and one["hiccups"] == 0 for one in asked)
-    return 100 * fine / len(asked) if asked else math.nan
+    return 100 * sum(map(oracle.is_fine, asked)) / len(asked) if asked else math.nan
 
 
 def _hiccups(document: Document) -> float:

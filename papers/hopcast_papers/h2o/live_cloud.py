@@ -198,7 +198,7 @@ def _notes(table: Table) -> list[str]:
         "Between real hosts, and in brackets how much less or more than simulated: "
         + "; ".join(line(*names) for names in METRICS.values())
         + ". Start-up is the mean of the three films, all else their sum.",
-        "Real hosts measure links by packet pairs, and simulated ones by the station dump. Programs start some tenths of a second late.",
+        "Real hosts measure links by packet pairs, and simulated ones by the station dump.",
     ]
 
 

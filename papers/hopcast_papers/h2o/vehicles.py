@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
-from hopcast_papers.h2o import homes
+from hopcast_papers.h2o import homes, oracle
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,8 +124,7 @@ def _wait(document: Document) -> float:
 def _whole(document: Document) -> float:
     """Displays that were whole and never stood still, of those that began, per cent."""
     begun = [one for one in document["cloud"]["streams"] if one["start_up_s"] is not None]
-    fine = sum(bool(one["outcome"] == "completed" and one["hiccups"] == 0) for one in begun)
-    return 100.0 * fine / max(len(begun), 1)
+    return 100.0 * sum(map(oracle.is_fine, begun)) / max(len(begun), 1)
 
 
 def _packets(document: Document) -> float:
