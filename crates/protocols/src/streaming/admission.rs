@@ -133,23 +133,42 @@ pub fn bootstrap(series: &[f64], load: &Load, resamples: usize, random: &mut Str
     let block = block_len(series);
     // A float to integer cast saturates.
     let seconds = libm::ceil(load.length) as usize;
-    let mut deficits: Vec<f64> = (0..resamples)
-        .map(|_| {
-            let mut playout = Deficit::new(load.rate);
-            let mut left = seconds;
-            while left > 0 {
-                let first = random.below(series.len() as u32) as usize;
-                let count = block.min(left);
-                for place in first..first + count {
-                    playout.advance(series[place % series.len()] * load.share, 1.0);
-                }
-                left -= count;
-            }
-            playout.greatest / load.rate
-        })
-        .collect();
+    let capacities = || series.iter().map(|rate| rate * load.share);
+    if capacities().all(|capacity| capacity >= load.rate) {
+        return vec![0.0; resamples];
+    }
+    // Once more from the start, so that no block needs to turn round.
+    let capacities: Vec<f64> = capacities().chain(capacities().take(block)).collect();
+    let mut starts = Vec::new();
+    let mut deficits = Vec::with_capacity(resamples);
+    while deficits.len() < resamples {
+        starts.clear();
+        starts.extend((0..ABREAST * seconds.div_ceil(block)).map(|_| random.below(series.len() as u32) as usize));
+        let streams = greatest_deficits(&capacities, &starts, block, seconds, load.rate);
+        deficits.extend(streams.map(|deficit| deficit / load.rate).into_iter().take(resamples - deficits.len()));
+    }
     deficits.sort_by(f64::total_cmp);
     deficits
+}
+
+/// Streams that are put together at once: a processor works on the steps of several side by side, but on those of one in turn.
+const ABREAST: usize = 8;
+
+/// Greatest deficits in bits of streams whose blocks begin at `starts`, the first stream's blocks first.
+fn greatest_deficits(capacities: &[f64], starts: &[usize], block: usize, seconds: usize, rate: f64) -> [f64; ABREAST] {
+    let mut deficits = [Deficit::new(rate); ABREAST];
+    let blocks = seconds.div_ceil(block);
+    for number in 0..blocks {
+        let count = block.min(seconds - number * block);
+        let sources: [&[f64]; ABREAST] =
+            core::array::from_fn(|stream| &capacities[starts[stream * blocks + number]..][..count]);
+        for second in 0..count {
+            for (deficit, source) in deficits.iter_mut().zip(sources) {
+                deficit.advance(source[second], 1.0);
+            }
+        }
+    }
+    deficits.map(|deficit| deficit.greatest)
 }
 
 /// Several times the time over which the rate forgets, but so that at least four blocks are independent.
@@ -350,6 +369,31 @@ mod tests {
         assert_eq!(Outlook::Deficits(bootstrap(&series, &load, 5, &mut random(5))).stall_probability(10.0), 1.0);
         // 60 seconds at 3 of 4 Mb/s: 15 s of media.
         assert_eq!(Outlook::Deficits(bootstrap(&series, &load, 5, &mut random(5))).stall_probability(15.0), 0.0);
+    }
+
+    /// The definition, one stream and one second after the other.
+    #[test]
+    fn streams_side_by_side_are_those_in_turn() {
+        let series: Vec<f64> = (0..40).map(|n| 1e6 * f64::from(2 + 5 * n % 7)).collect();
+        for (length, resamples, share) in [(95.5, 21, 1.0), (7.0, 8, 0.9), (0.0, 3, 1.0), (40.0, 9, 3.0)] {
+            let load = Load { rate: RATE, length, share };
+            let (mut draws, block) = (random(7), block_len(&series));
+            let mut expected: Vec<f64> = (0..resamples)
+                .map(|_| {
+                    let (mut deficit, mut left) = (Deficit::new(RATE), length.ceil() as usize);
+                    while left > 0 {
+                        let (first, count) = (draws.below(series.len() as u32) as usize, block.min(left));
+                        for place in first..first + count {
+                            deficit.advance(series[place % series.len()] * share, 1.0);
+                        }
+                        left -= count;
+                    }
+                    deficit.greatest / RATE
+                })
+                .collect();
+            expected.sort_by(f64::total_cmp);
+            assert_eq!(bootstrap(&series, &load, resamples, &mut random(7)), expected, "{length} s");
+        }
     }
 
     #[test]

@@ -1144,12 +1144,13 @@ impl Device {
             self.gather(number, now);
             self.settle_reservations(now);
         }
-        self.drop_orphans();
         self.send_media(now);
     }
 
     fn settle_reservations(&mut self, now: Instant) {
+        let mut has_changed = false;
         while let Some(output) = self.reservations.poll_output() {
+            has_changed = true;
             match output {
                 reservation::Output::Send { to, message } => self.send(Some(to), &message),
                 reservation::Output::Granted { stream, wish } => {
@@ -1174,6 +1175,10 @@ impl Device {
                     }
                 }
             }
+        }
+        // No booking of a source is taken out in silence.
+        if has_changed {
+            self.drop_orphans();
         }
     }
 

@@ -114,6 +114,10 @@ impl Profile {
     /// A station dump. What has happened since the last one belongs to the windows of this instant. Totals that have become smaller
     /// are those of an interface that was down.
     pub fn handle_totals(&mut self, totals: LinkTotals, now: Instant) {
+        // Most dumps tell nothing new, and close no window that has anything in it.
+        if self.last == Some(totals) && self.windows.iter().all(|window| window.airtime <= 0.0) {
+            return;
+        }
         let last = self.last.replace(totals).unwrap_or_default();
         let has_restarted =
             totals.octets < last.octets || totals.packets < last.packets || totals.attempts < last.attempts;
