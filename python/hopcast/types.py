@@ -33,7 +33,7 @@ class Caches(TypedDict, total=False):
 
 
 class Clip(TypedDict, total=False):
-    """A clip, or with `count` a group of clips, of constant rate."""
+    """A clip, or with `count` a group of clips."""
 
     at: Sequence[str]
     block: Quantity
@@ -43,6 +43,7 @@ class Clip(TypedDict, total=False):
     name: str
     popularity: float
     rate: Quantity
+    trace: str
 
 
 class Failures(TypedDict, total=False):

@@ -138,6 +138,27 @@ impl VideoTrace {
         Ok(Self { frames: frames.into(), interval, times: uneven_times(times, interval) })
     }
 
+    /// Rate in b/s of each second of the trace, which repeats up to `length`; of the last one up to there. Frames belong to the second in which they are sent.
+    pub(crate) fn rates(&self, length: Duration) -> Vec<f64> {
+        const SECOND: Duration = Duration::from_secs(1);
+        let seconds = length.as_nanos().div_ceil(SECOND.as_nanos()) as usize;
+        let mut bits = vec![0.0; seconds];
+        let mut start = Duration::ZERO;
+        while start < length {
+            for (place, &octets) in self.frames.iter().enumerate() {
+                let within = self.times.as_ref().map_or_else(|| self.interval * place as u64, |times| times[place]);
+                let second = (start + within).as_nanos() / SECOND.as_nanos();
+                if start + within < length {
+                    bits[second as usize] += 8.0 * f64::from(octets);
+                }
+            }
+            start += self.period();
+        }
+        let end = |second: usize| (SECOND * (second as u64 + 1)).min(length);
+        let lasts = |second: usize| end(second).as_secs_f64() - second as f64;
+        bits.into_iter().enumerate().map(|(second, bits)| bits / lasts(second)).collect()
+    }
+
     /// Time after which the trace repeats: a mean step after its last frame.
     pub fn period(&self) -> Duration {
         match self.times.as_deref() {
@@ -280,6 +301,17 @@ mod tests {
             VideoTrace::parse("1\tI\t0\t919\n2 P 120 1161\n3 B 40 302\n4  B  80  432\n", "film.dat").expect("valid");
         assert_eq!(*trace.frames, [919, 1161, 302, 432]);
         assert_eq!(trace.interval, Duration::from_millis(40));
+    }
+
+    /// Frames of 1000, 2000 and 3000 bytes each half second, which repeat after 1.5 s.
+    #[test]
+    fn each_second_has_the_rate_of_its_frames() {
+        let trace = VideoTrace::parse("1 I 0 1000\n2 P 500 2000\n3 P 1000 3000\n", "film.dat").expect("valid");
+        assert_eq!(trace.rates(Duration::from_millis(3_250)), [24_000.0, 32_000.0, 40_000.0, 32_000.0]);
+        assert_eq!(trace.rates(Duration::from_millis(500)), [16_000.0]);
+        // The third frame comes late, in the second after.
+        let uneven = VideoTrace::parse("1 I 0 1000\n2 P 500 2000\n3 P 1900 3000\n", "film.dat").expect("valid");
+        assert_eq!(uneven.rates(Duration::from_secs(2)), [24_000.0, 24_000.0]);
     }
 
     #[test]

@@ -8,10 +8,12 @@
 
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use hopcast_wire::cloud::{MEDIA_HEADER_LEN, Segment};
 
 use super::adaptation::{Adapted, Adapter};
+use super::variable_rate::Index;
 use crate::application::{Player, PlayerConfig, PlayerReport};
 use crate::round_trip::RoundTrip;
 use crate::time::{Duration, Instant};
@@ -34,7 +36,7 @@ const REORDERING: Duration = Duration::from_millis(200);
 const TIMEOUT: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(4));
 
 /// The packets of a clip, or of one segment of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Number of the first one.
     pub first: u32,
@@ -42,10 +44,12 @@ pub struct Layout {
     pub start: Duration,
     /// Number after that of the last one.
     pub packets: u32,
-    /// Media in each; in the last one perhaps less.
+    /// Media in each; in the last one perhaps less. At a rate that varies: how fast they may follow each other, as media.
     pub time: Duration,
     /// Where the media end in the clip.
     pub length: Duration,
+    /// Which media each packet has, if the rate varies.
+    pub index: Option<Arc<Index>>,
 }
 
 impl Layout {
@@ -53,7 +57,14 @@ impl Layout {
     pub fn new(rate: u32, length: Duration) -> Self {
         let time = packet_time(rate);
         let packets = length.as_nanos().div_ceil(time.as_nanos().max(1)).min(u64::from(u32::MAX));
-        Self { first: 0, start: Duration::ZERO, packets: packets as u32, time, length }
+        Self { first: 0, start: Duration::ZERO, packets: packets as u32, time, length, index: None }
+    }
+
+    /// A clip whose rate varies. Its sender keeps the rate that it reserves.
+    pub fn variable(index: Arc<Index>) -> Self {
+        let packets = index.octets().div_ceil(PACKET.into()).min(u64::from(u32::MAX)) as u32;
+        let (time, length) = (packet_time(index.reserved()), index.length());
+        Self { first: 0, start: Duration::ZERO, packets, time, length, index: Some(index) }
     }
 
     /// A segment.
@@ -66,12 +77,20 @@ impl Layout {
 
     /// Media before packet `number`.
     fn position(&self, number: u32) -> Duration {
-        let before = u64::from(number.saturating_sub(self.first));
-        if number >= self.packets { self.length } else { self.start + self.time * before }
+        if number >= self.packets {
+            return self.length;
+        }
+        match &self.index {
+            Some(index) => index.position(u64::from(number) * u64::from(PACKET)),
+            None => self.start + self.time * u64::from(number.saturating_sub(self.first)),
+        }
     }
 
     /// Packets that begin before `position`, and all before the first one.
     fn packets_before(&self, position: Duration) -> u32 {
+        if let Some(index) = &self.index {
+            return index.octets_before(position).div_ceil(PACKET.into()).min(u64::from(self.packets)) as u32;
+        }
         let before = position.saturating_sub(self.start).as_nanos().div_ceil(self.time.as_nanos().max(1));
         (u64::from(self.first) + before).min(u64::from(self.packets)) as u32
     }
@@ -137,9 +156,9 @@ impl Sender {
     /// Sends nothing before the first feedback, and then up to `pace` times the rate of the clip. The display buffers `prefetch`.
     pub fn new(layout: Layout, pace: f64, prefetch: Duration, now: Instant) -> Self {
         Self {
+            interval: paced(layout.time, pace),
             layout,
             pace,
-            interval: paced(layout.time, pace),
             base: 0,
             sent: VecDeque::new(),
             latest: now,
@@ -518,6 +537,7 @@ mod tests {
             packets: 100,
             time: Duration::from_millis(10),
             length: Duration::from_secs(1),
+            index: None,
         }
     }
 
@@ -528,6 +548,20 @@ mod tests {
         assert_eq!((layout.packets, layout.time), (3_800, Duration::from_micros(2_632)));
         assert_eq!(layout.position(3_800), Duration::from_secs(10));
         assert_eq!(layout.packets_before(Duration::from_micros(2_633)), 2);
+    }
+
+    /// A second with ten packets and one with thirty, which is the rate that a buffer of a tenth of a second asks for: 30 in 1.1 s.
+    #[test]
+    fn the_layout_of_a_clip_whose_rate_varies() {
+        let index = Index::new([105_280, 315_840].into(), 2_000, Duration::from_millis(100));
+        let layout = Layout::variable(Arc::new(index));
+        assert_eq!((layout.packets, layout.length), (40, Duration::from_secs(2)));
+        assert!(layout.time.as_nanos().abs_diff(1_100_000_000 / 30) < 100, "{:?}", layout.time);
+        for (number, ms) in [(0, 0), (5, 500), (10, 1_000), (25, 1_500), (40, 2_000), (41, 2_000)] {
+            assert_eq!(layout.position(number), Duration::from_millis(ms));
+            assert_eq!(layout.packets_before(Duration::from_millis(ms)), number.min(40));
+        }
+        assert_eq!(layout.packets_before(Duration::from_millis(501)), 6);
     }
 
     #[test]
@@ -765,6 +799,15 @@ mod tests {
             let sender = Sender::new(layout(), 1.5, BUFFER, millis(0));
             let receiver = Receiver::new(layout(), Duration::from_millis(200), millis(0), millis(0));
             prop_assert_eq!(deliver(sender, receiver, seed, loss)?.played, Duration::from_secs(1));
+        }
+
+        #[test]
+        fn a_lossy_path_delivers_all_at_a_rate_that_varies(seed in any::<u64>(), loss in 0.0..0.5_f64) {
+            let index = Index::new([200_000, 2_000_000, 800_000].into(), 2_500, Duration::from_millis(200));
+            let layout = Layout::variable(Arc::new(index));
+            let sender = Sender::new(layout.clone(), 1.5, BUFFER, millis(0));
+            let receiver = Receiver::new(layout, Duration::from_millis(200), millis(0), millis(0));
+            prop_assert_eq!(deliver(sender, receiver, seed, loss)?.played, Duration::from_millis(2_500));
         }
 
         #[test]

@@ -26,6 +26,7 @@ use super::prefetch;
 use super::profile::{self, Horizon, LinkTotals, Profile};
 use super::reservation::{self, Knowledge, MAX_HOPS, Plan, Reservations, Rules};
 use super::schedule::{Candidate, Discipline, Schedule};
+use super::variable_rate::Index;
 use crate::application::{Player, PlayerConfig, PlayerReport};
 use crate::random::{Purpose, Stream};
 use crate::time::{Duration, Instant};
@@ -198,6 +199,8 @@ pub struct Device {
     me: Ipv4Addr,
     config: Config,
     clips: BTreeSet<u32>,
+    /// Of clips whose rate varies, wherever they are stored.
+    indices: BTreeMap<u32, Arc<Index>>,
     cache: Option<Cache>,
     /// What others look for, if this device carries.
     wanted: Option<Wanted>,
@@ -365,6 +368,7 @@ impl Device {
             me,
             config,
             clips,
+            indices: BTreeMap::new(),
             cache: config.cache.map(Cache::new),
             wanted: config.cache.and_then(|cache| cache.carry).map(Wanted::new),
             links: Links {
@@ -389,6 +393,19 @@ impl Device {
             counters: Counters::default(),
             random,
             first_attempt,
+        }
+    }
+
+    /// The rate of a clip varies. All that store it, or ask for it, are to know that before; a wish has the rate that the index reserves.
+    pub fn set_index(&mut self, clip: u32, index: Arc<Index>) {
+        self.indices.insert(clip, index);
+    }
+
+    /// The packets of what is wished for.
+    fn layout(&self, wish: &Wish) -> Layout {
+        match self.indices.get(&wish.clip) {
+            Some(index) => Layout::variable(Arc::clone(index)),
+            None => Layout::new(wish.rate, length(wish)),
         }
     }
 
@@ -492,6 +509,7 @@ impl Device {
         let counters = self.counters();
         let before = core::mem::replace(self, Self::new(self.me, self.config, clips, seed, until));
         (self.viewings, self.random, self.counters) = (before.viewings, before.random, counters);
+        self.indices = before.indices;
     }
 
     /// The user has seen enough of what was asked for as the `number`-th, from 0.
@@ -728,7 +746,7 @@ impl Device {
 
     /// Keeps a clip or block that has come whole, if there is room. What is sent or shown stays.
     fn keep(&mut self, wish: &Wish) {
-        let Self { cache: Some(cache), clips, reservations, viewings, active, .. } = self else { return };
+        let Self { cache: Some(cache), clips, reservations, viewings, active, indices, .. } = self else { return };
         if clips.contains(&wish.clip) {
             return;
         }
@@ -742,7 +760,8 @@ impl Device {
                 None => request.receiver.is_none() && request.viewing.wish.clip == clip,
             })
         };
-        let size = u64::from(wish.rate) * u64::from(wish.length) / 8_000;
+        let constant = u64::from(wish.rate) * u64::from(wish.length) / 8_000;
+        let size = indices.get(&wish.clip).map_or(constant, |index| index.octets());
         let dropped = cache.handle_object(wish.clip, size, |clip| is_sent(clip) || is_shown(clip));
         if !dropped.contains(&wish.clip) {
             clips.insert(wish.clip);
@@ -1154,7 +1173,7 @@ impl Device {
             match output {
                 reservation::Output::Send { to, message } => self.send(Some(to), &message),
                 reservation::Output::Granted { stream, wish } => {
-                    let layout = Layout::new(wish.rate, length(&wish));
+                    let layout = self.layout(&wish);
                     self.remove_sender(stream);
                     let booking = self.reservations.booking(stream);
                     let prefetch = booking.map_or(Duration::ZERO, reservation::Booking::prefetch);
@@ -1276,11 +1295,13 @@ impl Device {
         (viewing.hops, viewing.from, viewing.risk) = (hops as u32, from, risk);
         viewing.outcome = Outcome::Playing;
         let Viewing { wish, prefetch, asked, .. } = *viewing;
+        let layout = self.layout(&wish);
+        let request = &mut self.viewings[stream.request() as usize];
         let adapter = self.config.adaptation.zip(request.rates.clone());
         let adapter = adapter.map(|(config, rates)| Adapter::new(config, rates, wish.length));
         request.receiver.get_or_insert_with(|| match adapter {
             Some(adapter) => Receiver::adaptive(adapter, length(&wish), prefetch, asked, now),
-            None => Receiver::new(Layout::new(wish.rate, length(&wish)), prefetch, asked, now),
+            None => Receiver::new(layout, prefetch, asked, now),
         });
         if let Some(paths) = &mut request.paths {
             paths.handle_start(now);

@@ -8,6 +8,7 @@ use hopcast_protocols::arp;
 use hopcast_protocols::fec;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::streaming::device::{self, Blocks};
+use hopcast_protocols::streaming::variable_rate::Index;
 use hopcast_protocols::streaming::{cache, placement};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{dccp, rtp, tcp};
@@ -86,13 +87,15 @@ pub struct Failure {
     pub until: Option<Instant>,
 }
 
-/// A clip of constant rate.
+/// A clip.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clip {
     /// Its name.
     pub name: String,
-    /// Rate in b/s.
+    /// Rate in b/s; the mean if it varies.
     pub rate: u32,
+    /// How its rate varies; `None`: it is constant.
+    pub index: Option<Arc<Index>>,
     /// Lower rates in which it is stored as well, the lowest first.
     pub lower_rates: Vec<u32>,
     /// Playing time.

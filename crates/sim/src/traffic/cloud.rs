@@ -27,6 +27,8 @@ pub(super) fn add(
         None => given(cloud),
         Some(policy) => placed(cloud, policy, network, seed),
     };
+    let varying = cloud.clips.iter().zip(0..).filter_map(|(clip, number)| Some((number, clip.index.clone()?)));
+    let indices: Vec<_> = varying.collect();
     for (&node, clips) in cloud.devices.iter().zip(stored) {
         let entries = cloud.requests.iter().zip(0..).filter(|(entry, _)| entry.from.contains(&node));
         let mut requests: Vec<(Instant, Request)> =
@@ -39,7 +41,9 @@ pub(super) fn add(
             down.map(|failure| (failure.at, failure.until.unwrap_or(end + Duration::from_secs(1)))).collect();
         let config = device::Config { cache: cloud.caches.get(&node).copied(), ..cloud.config };
         let lie = cloud.lies.get(&node).copied();
-        hosts[node.0 as usize].add_cloud(CloudOptions { config, clips, requests, failures, lie, neighbours, seed });
+        let indices = indices.clone();
+        let options = CloudOptions { config, clips, indices, requests, failures, lie, neighbours, seed };
+        hosts[node.0 as usize].add_cloud(options);
     }
 }
 
@@ -85,8 +89,9 @@ pub(crate) fn in_blocks(clip: &Clip) -> placement::Clip {
     let blocks = clip.blocks.map_or(1, |blocks| blocks.count);
     let block_time = clip.length / u64::from(blocks);
     let rate: u128 = clip.lower_rates.iter().chain([&clip.rate]).map(|&rate| u128::from(rate)).sum();
-    let octets = rate * u128::from(block_time.as_nanos()) / 8_000_000_000;
-    placement::Clip { blocks, block_size: octets as u64, block_time, popularity: clip.share }
+    let constant = rate * u128::from(block_time.as_nanos()) / 8_000_000_000;
+    let block_size = clip.index.as_ref().map_or(constant as u64, |index| index.octets());
+    placement::Clip { blocks, block_size, block_time, popularity: clip.share }
 }
 
 /// Requests of one device from one entry of the scenario.
@@ -109,7 +114,8 @@ fn arrivals(
             None => Form::Rates(clip.lower_rates.iter().copied().chain([clip.rate]).collect()),
         };
         let length = (clip.length.as_nanos() / 1_000_000) as u32;
-        Request { wish: Wish { clip: place as u32, rate: clip.rate, length }, form, patience: entry.patience }
+        let rate = clip.index.as_ref().map_or(clip.rate, |index| index.reserved());
+        Request { wish: Wish { clip: place as u32, rate, length }, form, patience: entry.patience }
     };
     let Some(mean) = entry.every else { return vec![(entry.start, wish(&mut random))] };
     let stop = entry.stop.unwrap_or(end).min(end);
@@ -150,6 +156,7 @@ mod tests {
         let clip = Clip {
             name,
             rate: 1,
+            index: None,
             lower_rates: vec![],
             length: Duration::ZERO,
             blocks: None,

@@ -86,6 +86,41 @@ fn as_many_streams_are_admitted_as_fit_into_the_airtime_of_80211a() {
     assert!((40.0..65.0).contains(&all.stalled_s), "{all:?}");
 }
 
+/// The bundled film, twice in 60 s. By its frames, summed up apart from this code, a second in the buffer needs 1.2823 times the mean rate, two
+/// seconds need 1.1102 times, and with five the mean is enough.
+fn of_variable_rate(text: &str) -> String {
+    text.replace("length = \"60 s\"", "length = \"60 s\"\ntrace = \"big-buck-bunny\"")
+}
+
+#[test]
+fn a_film_whose_rate_varies_reserves_what_its_peaks_need() {
+    for (prefetch, share) in [("1 s", 1.2823), ("2 s", 1.1102), ("5 s", 1.0)] {
+        let keys = format!("admission = \"airtime\"\nprefetch = \"{prefetch}\"");
+        let cloud = cloud(&of_variable_rate(&homes(9, 1, "150 s", &one_each(9, &keys, "4 Mb/s", 2))));
+        let totals = &cloud.totals;
+        let expected = (0.85 / (airtime_of_4_mbps() * share)) as u64;
+        assert_eq!((totals.admitted, totals.completed_without_hiccup), (expected, expected), "{prefetch}");
+        let packets = 4_000_000 * 60 / 8 / 1316 * expected;
+        assert!((packets..packets + packets / 100).contains(&totals.media_packets), "{packets}: {totals:?}");
+        assert!(totals.stored_bytes.abs_diff(4_000_000 * 60 / 8) < 100, "{totals:?}");
+    }
+}
+
+/// At 6 Mb/s a link carries 5.14 Mb/s of media: a film of 4.2 Mb/s in the mean, but not with its peaks.
+#[test]
+fn a_buffer_carries_a_film_over_its_peaks() {
+    let film = |admission: &str, prefetch: &str| {
+        let keys = format!("admission = \"{admission}\"\nprefetch = \"{prefetch}\"");
+        let text = homes(2, 1, "150 s", &one_each(2, &keys, "4.2 Mb/s", 2)).replace("54 Mb/s", "6 Mb/s");
+        cloud(&of_variable_rate(&text)).totals
+    };
+    let short = film("all", "1 s");
+    assert!(short.completed == 1 && short.hiccups > 0, "{short:?}");
+    let long = film("airtime", "5 s");
+    assert_eq!((long.admitted, long.completed_without_hiccup), (1, 1), "{long:?}");
+    assert_eq!(film("airtime", "1 s").admitted, 0);
+}
+
 /// The source judges by its own profiles, and tells its neighbours the airtime that follows from them.
 #[test]
 fn a_source_that_lies_admits_too_many_or_none() {
@@ -325,6 +360,11 @@ fn what_a_cloud_cannot_do_is_named() {
     assert!(rates("lower_rates = [\"4 Mb/s\"]").contains("don't rise up to the rate of the clip (4 Mb/s)"));
     let blocks = rates("block = \"5 s\"\nlower_rates = [\"2 Mb/s\"]");
     assert!(blocks.contains("has no effect on a clip in blocks"), "{blocks}");
+    let traced = rates("trace = \"big-buck-bunny\"\nblock = \"5 s\"\nlower_rates = [\"1 Mb/s\"]");
+    assert!(traced.matches("does not fit a clip whose rate varies").count() == 2, "{traced}");
+    assert!(rates("trace = \"big-buck-bonny\"").contains("there is no such trace"));
+    let missing = errors("rate = \"4 Mb/s\"", "");
+    assert!(missing.contains("cloud.clips.film.rate: is missing"), "{missing}");
     let patience = "block = \"5 s\"\n[[cloud.requests]]\npatience = \"5 s\"";
     let patience = errors("[[cloud.requests]]", patience);
     assert!(

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hopcast_protocols::streaming::delivery::{PACKET, packets_in};
 use hopcast_protocols::streaming::device::{self, Blocks, Datagram, Device, Output};
 use hopcast_protocols::streaming::profile::LinkTotals;
+use hopcast_protocols::streaming::variable_rate::Index;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::cloud::{MEDIA_HEADER_LEN, PORT, Wish};
@@ -51,6 +52,8 @@ pub(crate) struct CloudOptions {
     pub config: device::Config,
     /// Numbers of the clips and blocks that it stores.
     pub clips: BTreeSet<u32>,
+    /// How the rates of clips vary that don't have a constant one, by their numbers.
+    pub indices: Vec<(u32, Arc<Index>)>,
     /// What its user asks for and when, the earliest first.
     pub requests: VecDeque<(Instant, Request)>,
     /// When its program is killed, and when it starts again, in the order of time.
@@ -159,10 +162,11 @@ impl Cloud {
 impl Host {
     /// Makes this host a device of a streaming cloud.
     pub(crate) fn add_cloud(&mut self, options: CloudOptions) {
-        let CloudOptions { config, clips, requests, failures, lie, neighbours, seed } = options;
+        let CloudOptions { config, clips, indices, requests, failures, lie, neighbours, seed } = options;
         let owner = self.next_owner(FlowId::NONE);
         let socket = self.stack.add_messages(owner, PORT, neighbours);
-        let device = Device::new(ip_address(self.stack.node), config, clips.clone(), seed, Instant::START);
+        let mut device = Device::new(ip_address(self.stack.node), config, clips.clone(), seed, Instant::START);
+        indices.into_iter().for_each(|(clip, index)| device.set_index(clip, index));
         let cloud =
             Cloud { device, socket, program: owner.program, requests, failures, lie, clips, up: Instant::START, seed };
         let stack = &mut self.stack;

@@ -1,12 +1,14 @@
 //! A cloud of devices that store clips and stream them to each other: `cloud`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use hopcast_protocols::streaming::admission::{Estimator, Policy};
 use hopcast_protocols::streaming::delivery::IP_PACKET;
 use hopcast_protocols::streaming::device::Blocks;
 use hopcast_protocols::streaming::schedule::Discipline;
-use hopcast_protocols::streaming::{adaptation, cache, device, path, placement, profile, reservation};
+use hopcast_protocols::streaming::variable_rate::Index;
+use hopcast_protocols::streaming::{adaptation, cache, device, path, placement, prefetch, profile, reservation};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::FrameKind;
 use schemars::JsonSchema;
@@ -17,6 +19,7 @@ use super::super::declare::{computed, is, nothing};
 use super::super::model;
 use super::super::quantity::{Rate, Size, Time};
 use super::super::read::Later;
+use super::super::traces::Traces;
 use super::directory::Directory;
 use super::{Resolver, instant};
 use crate::id::NodeId;
@@ -209,7 +212,7 @@ enum CachePolicy {
 alike!(Order, Discipline: Fifo, RoundRobin, EarliestDeadline, EarliestHiccup);
 alike!(CachePolicy, cache::Policy: Lru, Lfu, GreedyDualFrequency);
 
-/// A clip, or with `count` a group of clips, of constant rate.
+/// A clip, or with `count` a group of clips.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Clip {
@@ -219,9 +222,14 @@ struct Clip {
     /// Number of clips in the group.
     #[schemars(extend("minimum" = 1, "maximum" = 100_000, "x-default" = computed("one clip, whose name gets no number")))]
     count: Option<u32>,
-    /// Rate of the media.
-    #[schemars(extend("minimum" = 1_000, "maximum" = 1e9))]
-    rate: Rate,
+    /// Mean rate of the media; constant without `trace`.
+    #[schemars(extend("minimum" = 1_000, "maximum" = 1e9, "x-default" = computed("required, unless `trace` gives it")))]
+    rate: Option<Rate>,
+    /// Video trace that says how the rate varies, repeated up to `length`: a file next to the scenario, a bundled trace, or a trace in one of the trace
+    /// directories. Its frames are scaled to the mean rate `rate`. The stream reserves the least constant rate at which nothing
+    /// comes late with `prefetch`, or 1 s, in the buffer.
+    #[schemars(extend("x-default" = nothing("the rate is constant", "")))]
+    trace: Option<String>,
     /// Lower rates in which it is stored as well, the lowest first: up to seven, among which `cloud.adaptation` chooses.
     #[schemars(extend("minItems" = 1, "maxItems" = 7, "x-default" = nothing("it is stored in one rate", "")))]
     lower_rates: Option<Vec<Rate>>,
@@ -385,7 +393,7 @@ impl Resolver<'_> {
                 devices.insert(node);
             }
         }
-        let (clips, catalogue) = self.clips(&keys.clips, keys.placement, &nodes, &devices);
+        let (clips, catalogue) = self.clips(&keys, &nodes, &devices);
         let placement = self.clip_placement(&keys, clips.len(), devices.len());
         let requests = self.requests(&keys.requests, &nodes, &devices, &clips, &catalogue);
         let failures = self.failures(keys.failures.as_ref(), &nodes, &devices);
@@ -601,14 +609,16 @@ impl Resolver<'_> {
 
     fn clips(
         &mut self,
-        given: &Later<Vec<Clip>>,
-        placement: ClipPlacement,
+        keys: &Cloud,
         nodes: &Directory<'_>,
         devices: &BTreeSet<NodeId>,
     ) -> (Vec<model::Clip>, Catalogue) {
+        let Cloud { placement, prefetch, .. } = *keys;
+        let prefetch = prefetch.map_or(prefetch::LEAST, Duration::from);
+        let mut traces = Traces::new(self.source);
         let mut clips: Vec<model::Clip> = Vec::new();
         let mut catalogue = Catalogue::new();
-        self.each(given, &["cloud", "clips"], |resolver, index, clip| {
+        self.each(&keys.clips, &["cloud", "clips"], |resolver, index, clip| {
             let count = resolver.ledger.pick(&["cloud", "clips", index, "count"], clip.count, || (1, "default".into()));
             let names: Vec<String> = match clip.count {
                 Some(count) => (0..count).map(|n| format!("{}{n}", clip.name)).collect(),
@@ -637,15 +647,18 @@ impl Resolver<'_> {
                     return None;
                 }
             }
-            // A float to integer cast saturates, and the schema keeps rates below 1 Gb/s.
-            let rate = clip.rate.0 as u32;
+            let variable = clip.trace.is_some().then(|| resolver.variable_rate(index, &clip, prefetch, &mut traces));
+            let (rate, variable) = match variable {
+                Some(found) => found.map(|(rate, index)| (rate, Some(index)))?,
+                None => (resolver.constant_rate(index, &clip)?, None),
+            };
             let lower_rates: Vec<u32> = clip.lower_rates.iter().flatten().map(|rate| rate.0 as u32).collect();
             let path = ["cloud", "clips", index, "lower_rates"];
             if clip.block.is_some() && !lower_rates.is_empty() {
                 resolver.report(&path, "has no effect on a clip in blocks", "no cloud.clips.block");
             }
             if !lower_rates.iter().chain([&rate]).is_sorted_by(|lower, higher| lower < higher) {
-                let problem = format!("don't rise up to the rate of the clip ({})", clip.rate);
+                let problem = format!("don't rise up to the rate of the clip ({})", Rate(rate.into()));
                 resolver.report(&path, problem, "rates below cloud.clips.rate, the lowest first");
             } else if lower_rates.first().is_some_and(|&lowest| lowest < 1_000) {
                 resolver.report(&path, "has a rate below 1 kb/s", "rates from 1 kb/s on");
@@ -658,6 +671,7 @@ impl Resolver<'_> {
             clips.extend(names.into_iter().zip(1..).map(|(name, rank)| model::Clip {
                 name,
                 rate,
+                index: variable.clone(),
                 lower_rates: lower_rates.clone(),
                 length,
                 blocks,
@@ -679,6 +693,54 @@ impl Resolver<'_> {
             first = first.saturating_add(blocks.count);
         }
         (clips, catalogue)
+    }
+
+    /// The rate of a clip without a trace, in b/s.
+    fn constant_rate(&mut self, index: &str, clip: &Clip) -> Option<u32> {
+        if clip.rate.is_none() {
+            let path = ["cloud", "clips", index, "rate"];
+            self.report(&path, "is missing", "a rate such as \"2 Mb/s\", or cloud.clips.trace = \"big-buck-bunny\"");
+        }
+        // A float to integer cast saturates, and the schema keeps rates below 1 Gb/s.
+        clip.rate.map(|rate| rate.0 as u32)
+    }
+
+    /// The mean rate of a clip with a trace in b/s, and how it varies.
+    fn variable_rate(
+        &mut self,
+        index: &str,
+        clip: &Clip,
+        prefetch: Duration,
+        traces: &mut Traces<'_>,
+    ) -> Option<(u32, Arc<Index>)> {
+        let at = |key| ["cloud", "clips", index, key];
+        for (is_given, key) in [(clip.block.is_some(), "block"), (clip.lower_rates.is_some(), "lower_rates")] {
+            if is_given {
+                self.report(&at(key), "does not fit a clip whose rate varies", "no cloud.clips.trace");
+            }
+        }
+        let name = clip.trace.as_deref()?;
+        let trace = match traces.find(name) {
+            Ok(trace) => trace,
+            Err((problem, expected)) => {
+                self.report(&at("trace"), problem, expected);
+                return None;
+            }
+        };
+        // Wishes have lengths in whole milliseconds.
+        let millis = (Duration::from(clip.length).as_nanos() / 1_000_000) as u32;
+        let length = Duration::from_millis(millis.into());
+        let rates = trace.rates(length);
+        let seconds = |second: usize| (length.as_secs_f64() - second as f64).min(1.0);
+        let bits: f64 = rates.iter().enumerate().map(|(second, rate)| rate * seconds(second)).sum();
+        let mean = bits / length.as_secs_f64();
+        let rate = clip.rate.map_or(mean, |rate| rate.0);
+        if clip.rate.is_none() {
+            self.ledger.note(&at("rate"), &Rate(libm::round(mean)).to_string(), "trace");
+        }
+        // A float to integer cast saturates.
+        let rates: Vec<u32> = rates.into_iter().map(|found| libm::round(found * rate / mean) as u32).collect();
+        Some((libm::round(rate) as u32, Arc::new(Index::new(rates.into(), millis, prefetch))))
     }
 
     fn requests(

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::keys::{ALL, SCHEMA, WORDS_LEFT_OUT, is_kind_left_out, is_left_out, plain, tag};
 
 /// Usual values of keys, where the limits of the schema are far apart.
-const USUAL: [(&str, &[&str]); 49] = [
+const USUAL: [(&str, &[&str]); 50] = [
     ("duration", &["20 ms", "60 ms", "150 ms", "300 ms"]),
     ("spacing", &["1 m", "20 m", "100 m", "200 m", "400 m"]),
     ("radius", &["2 m", "50 m", "180 m"]),
@@ -45,6 +45,7 @@ const USUAL: [(&str, &[&str]); 49] = [
     ("max_rate", &["1 Mb/s", "5 Mb/s", "20 Mb/s"]),
     ("clips.rate", &["50 kb/s", "1 Mb/s"]),
     ("clips.length", &["1 s", "5 s"]),
+    ("clips.trace", &["big-buck-bunny"]),
     ("clips.lower_rates", &["20 kb/s"]),
     ("requests.every", &["0.1 s", "1 s"]),
     ("adaptation.buffer", &["1 s", "30 s"]),
@@ -314,6 +315,13 @@ impl Draws {
         if cloud.contains_key("adaptation") {
             clip.insert("lower_rates".into(), json!([self.usual(".cloud.clips.lower_rates")]));
             clip.remove("block");
+            clip.remove("trace");
+        }
+        if clip.contains_key("trace") {
+            clip.remove("block");
+            clip.remove("lower_rates");
+        } else if !clip.contains_key("rate") {
+            clip.insert("rate".into(), self.usual(".cloud.clips.rate").into());
         }
         for key in ["caches", "failures", "lies"] {
             if let Some(list) = cloud.get_mut(key).and_then(Value::as_array_mut) {
