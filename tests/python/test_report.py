@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import os
 import re
 import tempfile
 from collections import Counter
@@ -53,6 +54,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory, measurements: Path) -> Path
 @pytest.fixture(scope="module")
 def page(folder: Path) -> str:
     return Path(write_report(folder)).read_text()
+
+
+def test_groups_of_tests_stay_in_one_process(request: pytest.FixtureRequest) -> None:
+    assert "PYTEST_XDIST_WORKER" not in os.environ or request.node.nodeid.endswith("@report")
 
 
 def test_the_same_folder_gives_the_same_bytes(folder: Path, page: str) -> None:

@@ -294,6 +294,9 @@ def made_up(experiment: Experiment, lossless: bool) -> Measured:
 
 def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]:
     draw, more = random.Random(f"{name} {seed}"), random.Random(f"{name} {seed}, more")
+    identification = {
+        metric: {of: identified(draw, lossless) for of in ("by_state", "by_cause")} for metric in adtfrc.METRICS
+    }
     flows = []
     for index in range(12):
         lost = 0 if lossless else draw.randrange(1, 500)
@@ -306,9 +309,7 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
             "jitter_variance_s2": 1e-6 * draw.uniform(0.9, 1.1),
         }
         flows[-1] |= {"retransmitted_segments": lost, "timeouts": lost // 9}
-        flows[-1]["identification"] = {
-            metric: {of: identified(draw, lossless) for of in ("by_state", "by_cause")} for metric in adtfrc.METRICS
-        }
+        flows[-1]["identification"] = identification
         flows[-1] |= {
             "route_changes": 0 if lossless else more.randrange(9),
             "feedback_packets": more.randrange(10, 9000),
