@@ -213,4 +213,8 @@ impl Routing for Aodv {
             .map(|(destination, route)| super::Route { destination, hop: route.hop, hops: route.hops.into() })
             .collect()
     }
+
+    fn routes_version(&self, now: Instant) -> Option<u64> {
+        self.table.version(now)
+    }
 }

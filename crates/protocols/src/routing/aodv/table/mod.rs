@@ -100,13 +100,15 @@ pub(super) struct Table {
     /// By address.
     routes: Lookup<Route>,
     alarms: Schedule<Ipv4Addr>,
+    /// Routes that became valid or lost, or changed their hop or hops.
+    changes: u64,
 }
 
 impl Table {
     /// A table without routes, where lost ones are forgotten after `delete_period`, and valid ones are valid no longer than
     /// `longest_lifetime` without having been used. `secret` is that of [`Lookup`].
     pub(super) fn new(delete_period: Duration, longest_lifetime: Duration, secret: u64) -> Self {
-        Self { delete_period, longest_lifetime, routes: Lookup::new(secret), alarms: Schedule::default() }
+        Self { delete_period, longest_lifetime, routes: Lookup::new(secret), alarms: Schedule::default(), changes: 0 }
     }
 
     /// What is known of a destination.
@@ -199,6 +201,7 @@ impl Table {
             route.sequence = next.map(|next| least.map_or(next, |least| next.or_newer(least)));
         }
         route.state = State::Lost { repairable_until };
+        self.changes += 1;
         // Later than any valid route expires: the alarm need not move.
         route.expires = now + self.delete_period;
     }
@@ -208,6 +211,11 @@ impl Table {
         if let Some(route) = self.routes.get_mut(key(destination)).filter(|route| !route.is_valid()) {
             route.state = State::Lost { repairable_until: None };
         }
+    }
+
+    /// A number that changes whenever the valid routes do, or their hops; `None` if some may have expired that [`Self::handle_timeout`] has not lost.
+    pub(super) fn version(&self, now: Instant) -> Option<u64> {
+        self.alarms.first().is_none_or(|alarm| now < alarm).then_some(self.changes)
     }
 
     /// When [`Self::handle_timeout`] is due.
@@ -255,6 +263,7 @@ impl Table {
                 return false;
             }
             self.alarms.insert(expires, destination);
+            self.changes += 1;
             let precursors = Precursors::None;
             let route = Route { hop, hops, sequence, state, precursors, is_answered: false, expires, alarm: expires };
             self.routes.insert(key(destination), route);
@@ -266,6 +275,7 @@ impl Table {
             self.alarms.remove(route.alarm, destination);
             self.alarms.insert(alarm, destination);
         }
+        self.changes += u64::from(!route.is_valid() || route.hop != hop || route.hops != hops);
         let precursors = route.precursors;
         *route = Route { hop, hops, sequence, state, precursors, is_answered: false, expires, alarm };
         true

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use hopcast_wire::aodv::{Extensions, ReplyRepr, Repr, RequestFlags, RequestRepr};
 
 use super::super::{Config, LocalRepair};
-use super::bench::{Bench, OWN, address, data, error, hello, reply, request};
+use super::bench::{Bench, OWN, address, at, data, error, hello, reply, request};
 use super::exact;
 use crate::routing::{Output, Packet, Routing, Verdict};
 
@@ -407,4 +407,29 @@ fn section_9_an_extension_that_must_be_understood_is_no_reason_to_guess() {
     let passed_on = bench.aodv.outputs.pop_front();
     let Some(Output::Send(message)) = passed_on else { panic!("{passed_on:?}") };
     assert_eq!(message.octets[24..], [127, 1, 5], "one that may be skipped goes along");
+}
+
+/// A route is learnt, confirmed, made shorter, and expires: what holds routes outside has to look three times.
+#[test]
+fn routes_have_a_new_version_only_if_they_change() {
+    let mut bench = Bench::new(&exact());
+    let version = |bench: &Bench| bench.aodv.routes_version(bench.now());
+    let empty = version(&bench);
+    bench.waits(5).said();
+    bench.to(100);
+    assert_eq!((version(&bench), bench.next(5)), (empty, None), "a search is no route");
+    // To the neighbour and to node 5.
+    bench.hear(2, None, rrep((5, 7), 2, OWN, 6_000)).said();
+    let learnt = version(&bench);
+    assert!(learnt.is_some() && learnt != empty);
+    bench.hear(2, None, rrep((5, 7), 2, OWN, 6_000)).said();
+    bench.hear(2, None, rrep((5, 8), 2, OWN, 6_000)).said();
+    assert_eq!((version(&bench), bench.next(5)), (learnt, Some(2)), "a newer number of the same route");
+    bench.hear(2, None, rrep((5, 8), 1, OWN, 6_000)).said();
+    let nearer = version(&bench);
+    assert_ne!(nearer, learnt, "fewer hops");
+    // Both routes expire in time, and only the timer tells.
+    assert_eq!(bench.aodv.routes_version(at(6_101)), None);
+    bench.to(6_101);
+    assert!(version(&bench) != nearer && bench.next(5).is_none());
 }

@@ -1,11 +1,14 @@
 //! No loop at any instant, whatever the links do.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::super::table::sequence::Sequence;
 use super::super::table::{Route, State};
 use super::super::{Aodv, Config, LinkDetection, LocalRepair};
 use super::{exact, make};
+use crate::routing::Routing;
 use crate::routing::network::{Network, index};
 use crate::time::Duration;
 
@@ -84,7 +87,25 @@ fn assert_no_loop(network: &Network<Aodv>) {
     }
 }
 
+/// Routes that differ have different versions.
+#[derive(Default)]
+struct Versions(BTreeMap<usize, (u64, Vec<crate::routing::Route>)>);
+
+impl Versions {
+    fn check(&mut self, network: &Network<Aodv>) {
+        for (node, aodv) in network.nodes.iter().enumerate() {
+            let Some(version) = aodv.routes_version(network.now) else { continue };
+            let routes = aodv.routes(network.now);
+            if let Some((before, known)) = self.0.get(&node).filter(|(before, _)| *before == version) {
+                assert_eq!(*known, routes, "at {}: {node} has version {before} as before", network.now);
+            }
+            self.0.insert(node, (version, routes));
+        }
+    }
+}
+
 fn run(mut network: Network<Aodv>, steps: &[(Step, u64)]) {
+    let mut versions = Versions::default();
     let count = network.nodes.len();
     for &(step, wait) in steps {
         let (Step::Toggle(from, by) | Step::ToggleOneWay(from, by) | Step::Send(from, by)) = step;
@@ -99,7 +120,10 @@ fn run(mut network: Network<Aodv>, steps: &[(Step, u64)]) {
             }
         }
         let end = network.now + Duration::from_millis(wait);
-        network.run_until(end, assert_no_loop);
+        network.run_until(end, |network| {
+            assert_no_loop(network);
+            versions.check(network);
+        });
     }
 }
 
