@@ -18,7 +18,7 @@ from hopcast.scenario import Scenario
 from hopcast.statistics import mean
 from hopcast_papers.h2o.places import number
 from hopcast_papers.ns2 import LEAST_RTO, MIN_RTO
-from hopcast_papers.register import REGISTER
+from hopcast_papers.register import REGISTER, finding, outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -488,13 +488,15 @@ def _m1_notes(table: Table) -> list[str]:
         "Shares are of the intervals of 0.3 s in which packets of the stream arrived, by the mean of IDD in each and STT at its last arrival. Beyond half a queue, "
         f"static: IDD is HIGH in {of(QUIET_FAR, 'IDD HIGH, queue beyond half')} of them, STT LOW in "
         f"{of(QUIET_FAR, 'STT LOW, queue beyond half')}; with moving nodes and errors {of(MOVING, 'IDD HIGH, queue beyond half')} and "
-        f"{of(MOVING, 'STT LOW, queue beyond half')}. 30 % would tell nothing. Where the queue is beyond half and still grows, IDD is "
+        f"{of(MOVING, 'STT LOW, queue beyond half')}. 30 % would tell nothing; in the paper it is nearly always. Below half STT is LOW in "
+        f"{of(QUIET_FAR, 'STT LOW, queue below')} and {of(MOVING, 'STT LOW, queue below')}. Whether both metrics show a queue beyond half in the hardest "
+        f"case {outcome('M1.congestion', table)}. Where the queue is beyond half and still grows, IDD is "
         f"HIGH in {of(QUIET_FAR, 'IDD HIGH, queue beyond half and growing')} and {of(MOVING, 'IDD HIGH, queue beyond half and growing')}: "
         "it is a difference of delays, which a queue that stays long does not have.",
-        f"HIGH and LOW are the extreme 30 % of all samples, so that they can mark congestion only if it is there for less than 30 % "
-        f"of the time. Here it is there for {of(QUIET_FAR, 'time with a queue beyond half')} and {of(MOVING, 'time with a queue beyond half')} of it, and "
-        f"for {of(QUIET, 'time with a queue beyond half')} at rest between random ends, mostly one hop apart, where the stream fills the queue of its own "
-        f"node: there IDD is HIGH in {of(QUIET, 'IDD HIGH, queue beyond half')} and STT LOW in {of(QUIET, 'STT LOW, queue beyond half')} of the intervals "
+        "HIGH and LOW are the extreme 30 % of all samples, so that they can mark congestion only if it is there for less than 30 % "
+        f"of the time. Here it is there for {of(QUIET_FAR, 'time with a queue beyond half')} and {of(MOVING, 'time with a queue beyond half')} of it.",
+        f"At rest between random ends, mostly one hop apart, the queue is beyond half for {of(QUIET, 'time with a queue beyond half')} of the time: the stream fills "
+        f"the queue of the node it starts at. There IDD is HIGH in {of(QUIET, 'IDD HIGH, queue beyond half')} and STT LOW in {of(QUIET, 'STT LOW, queue beyond half')} of the intervals "
         "beyond half, which tells nothing. A stream of 50 kb/s does not fill it, and "
         f"there, with {of(LIMITED, 'time with a queue beyond half')} of the time in congestion, IDD is HIGH in "
         f"{of(LIMITED, 'IDD HIGH, queue beyond half')} and STT LOW in {of(LIMITED, 'STT LOW, queue beyond half')} of the intervals beyond half.",
@@ -503,10 +505,11 @@ def _m1_notes(table: Table) -> list[str]:
         f"{of(ITSELF, 'time with a queue beyond half')}, and IDD is HIGH in {of(ITSELF, 'IDD HIGH, queue beyond half')} of the intervals beyond half, STT LOW in "
         f"{of(ITSELF, 'STT LOW, queue beyond half')}.",
         f"At {top:g} % of errors PLR is {of(_stepped('network'), f'PLR at {top:g} % errors')} if packets are lost above the MAC's "
-        f"retries, and {of(_stepped('frame'), f'PLR at {top:g} % errors')} if frames are: the paper's PLR follows the rate, so its "
-        "errors sit above the retries, and so do those of M2 to M5. Over several hops a packet meets them several times.",
+        f"retries, and {of(_stepped('frame'), f'PLR at {top:g} % errors')} if frames are. The paper's PLR follows the rate. So its "
+        "errors are above the retries, and so are those of M2 to M5. Over several hops a packet meets them several times.",
         f"At 5 m/s the stream alone changes its route {significant(number(table, ALONE, 'changes of the route'))} times in a run, and "
-        f"packets come out of order in {of(ALONE, 'intervals with POR above 0')} of the intervals.",
+        f"packets come out of order in {of(ALONE, 'intervals with POR above 0')} of the intervals. Over 3 s each, POR and route changes have a correlation of "
+        f"{finding('M1.por', table)}. Until route changes were counted, the study compared moving nodes with nodes at rest.",
     ]
 
 
@@ -714,6 +717,14 @@ def _m2_notes(table: Table) -> list[str]:
         found = table[_m2_row(_m2_case(udp, float(speed.split()[0])), metric), what].measured
         return "–" if found is None else f"{found:.0f}"
 
+    def by_speed(metric: str) -> str:
+        row = next(
+            row
+            for row in table.rows
+            if row.case.startswith(f"alone, {metric}, ") and row.metric == "wrong, for each m/s"
+        )
+        return row.measured_text().removesuffix(" %")
+
     found = []
     for udp in (0, 2):
         parts = "; ".join(
@@ -727,36 +738,43 @@ def _m2_notes(table: Table) -> list[str]:
     found.append(
         "The stream is “a single TFRC flow”, which counts every loss whatever is identified, so that all metrics judge the same losses. Where an ADTFRC "
         "flow acts on what it identifies it brings more congestion than it finds. "
-        + "; ".join(
-            f"{'two UDP flows' if udp else 'alone'}, {speed}: {of(udp, speed, REACTING, 'wrong')} % wrong in place of {of(udp, speed, 'joint', 'wrong')}, "
-            f"{of(udp, speed, REACTING, 'lost in congestion')} % in congestion in place of {of(udp, speed, 'joint', 'lost in congestion')}"
+        + " ".join(
+            f"{'Two UDP flows' if udp else 'Alone'}, {speed}: {of(udp, speed, REACTING, 'wrong')} % wrong in place of {of(udp, speed, 'joint', 'wrong')}, "
+            f"{of(udp, speed, REACTING, 'lost in congestion')} % in congestion in place of {of(udp, speed, 'joint', 'lost in congestion')}."
             for udp in (0, 2)
             for speed in speeds
         )
-        + "."
     )
     found.append(
-        "Losses that the joint identification names rightly by their true state, alone and with two UDP flows. "
-        + "; ".join(
-            f"{speed}: "
+        "Losses that the joint identification names rightly by their true state, alone and with two UDP flows (above 80 % in the paper). "
+        + ". ".join(
+            f"{speed}: all four states {of(0, speed, 'joint', 'all four states, identified')} and {of(2, speed, 'joint', 'all four states, identified')} %, "
             + ", ".join(
                 f"{word} {of(0, speed, 'joint', f'{word}, identified')} and {of(2, speed, 'joint', f'{word}, identified')} %"
                 for word in STATES.values()
             )
             for speed in speeds
         )
-        + ". At a packet that shows a loss PLR is nearly always HIGH, so that what is not identified as congestion is identified as a channel "
-        "error unless POR is HIGH as well. Of the losses in route changes that are "
+        + ". At a packet that shows a loss PLR is nearly always HIGH. So what is not identified as congestion is identified as a channel "
+        "error unless POR is HIGH as well."
+    )
+    found.append(
+        "Losses in route changes that are identified as channel errors: "
         + ", ".join(
             f"{of(udp, speed, 'joint', TAKEN)} % {'with two UDP flows' if udp else 'alone'} ({speed})"
             for speed in speeds
             for udp in (0, 2)
         )
-        + ". Source and sink were always connected where there is no number for disconnection."
+        + ". Those packets are lost, and the ones behind them arrive in order. Source and sink were always connected where there is no number for disconnection."
     )
     found.append(
         "A joint identification is an AND: of losses in congestion it can only miss more than either metric alone. The paper's "
-        "5 % where the network is congested needs HIGH and LOW to be nearly certain there, which M1 shows they are not."
+        "5 % where the network is congested needs HIGH and LOW to be nearly certain there, which M1 shows they are not. "
+        f"Single metrics are wrong for {finding('M2.joint-better', table)} of the losses more than the joint identification (the median)."
+    )
+    found.append(
+        "With speed a single metric is wrong more often, by 1.5 points for each m/s in the paper. Here IDD is by "
+        f"{by_speed('idd')} and STT by {by_speed('stt')} points, from rest to the fastest case. The sentence {outcome('M2.single-metrics-and-speed', table)}."
     )
     limited = "; ".join(
         f"{speed}: {significant(number(table, _m2_limited(float(speed.split()[0])), 'wrong'))} % wrong, "
@@ -916,12 +934,13 @@ def _m3_notes(table: Table) -> list[str]:
         return significant(number(table, f"{setting}: {fastest:g} m/s, ADTFRC / TFRC", metric))
 
     found.append(
-        "Between two random nodes paths are of one or two hops for most of the time (the paper's footnote 7), and the round trip is so "
-        "short that the equation allows more than the radio carries, whatever is counted as congestion: at "
+        "Between two random nodes paths are of one or two hops for most of the time (the paper's footnote 7). The round trip is so "
+        "short that the equation allows more than the radio carries, whatever is counted as congestion. At "
         f"{fastest:g} m/s ADTFRC has {gain('mobility', 'throughput ratio')} times the throughput of TFRC, and "
         f"{gain('mobility, 5 % errors', 'throughput ratio')} times with errors. From edge to edge, where the equation is the limit, it "
         f"has {gain('edge to edge, mobility', 'throughput ratio')} times as much without errors, and "
-        f"{gain('edge to edge, mobility, 5 % errors', 'throughput ratio')} times with them."
+        f"{gain('edge to edge, mobility, 5 % errors', 'throughput ratio')} times with them. The paper has 2 to 9 times. That it "
+        f"has more in all cases {outcome('M3.above-tfrc', table)}."
     )
 
     def lead(protocol: Protocol) -> tuple[float, float]:
@@ -933,10 +952,26 @@ def _m3_notes(table: Table) -> list[str]:
         )
         return plain, errors
 
+    def with_errors(protocol: Protocol) -> str:
+        """What errors leave of the throughput."""
+        clean, errors = (
+            number(table, _m3_case(setting, fastest, protocol), "throughput")
+            for setting in ("mobility", "mobility, 5 % errors")
+        )
+        return f"{errors / clean:.2f}" if clean else "–"
+
     ours, plain = lead("adtfrc"), lead("tfrc")
     found.append(
         f"ADTFRC's lead over TCP with ELFN is {significant(ours[0])} kb/s at {fastest:g} m/s, and {significant(ours[1])} kb/s with errors, which the paper says make it "
-        f"smaller. That of TFRC, which identifies nothing, is {significant(plain[0])} and {significant(plain[1])} kb/s."
+        f"smaller. ADTFRC keeps {with_errors('adtfrc')} of its throughput with them, TCP {with_errors('tcp')}. With three CBR flows the lead changes by {finding('M3.gap-with-cbr', table)}, in the paper it is smaller. That of TFRC, which identifies nothing, is {significant(plain[0])} and {significant(plain[1])} kb/s."
+    )
+    found.append(
+        "Of what they have at rest TFRC keeps "
+        + " and ADTFRC ".join(
+            f"{number(table, f'{NAMES[p]}, {fastest:g} m/s / at rest', 'throughput ratio'):.2f}"
+            for p in ("tfrc", "adtfrc")
+        )
+        + f" at {fastest:g} m/s. That TFRC is more sensitive to motion {outcome('M3.sensitive', table)}."
     )
     found.append(
         "TCP is told of a broken route when DSR has none left at the source; Holland and Vaidya's was told of each route error, also "
@@ -1099,10 +1134,13 @@ def _m4_notes(table: Table) -> list[str]:
 
     moving = next(name for name, speed in SCENES.items() if speed)
     far = (
-        f"Interruptions of nodes that move: between random ends, one or two hops apart for most of the time, {cuts(moving)}; from edge to edge "
+        f"Interruptions of nodes that move: between random ends, one or two hops apart for most of the time, {cuts(moving)}. From edge to edge: "
         f"{cuts(FAR_SCENE)}. In the paper TCP's and TFRC's are more. At rest TCP with ELFN is interrupted "
         f"{significant(number(table, _m4_case(next(iter(SCENES)), 'tcp'), 'interruptions'), 2)} times between random ends and "
-        f"{significant(number(table, _m4_case(FAR_STILL, 'tcp'), 'interruptions'), 2)} times from edge to edge."
+        f"{significant(number(table, _m4_case(FAR_STILL, 'tcp'), 'interruptions'), 2)} times from edge to edge. "
+        f"That TFRC is silent for longer {outcome('M4.tfrc-silent-longer', table)} between random ends, and that it is interrupted more often "
+        f"{outcome('M4.tfrc-interrupted-more', table)}. That TFRC's rate varies much more at rest {outcome('M4.rate-range', table)}: it varies "
+        f"{finding('M4.rate-range', table)} times as much as ADTFRC's."
     )
     return [
         f"{name}: the rate's coefficient of variation is "
@@ -1188,18 +1226,20 @@ def _m5_rows(measured: Measured) -> list[Row]:
 
 
 def _m5_notes(table: Table) -> list[str]:
-    totals = ", ".join(f"{name}: {significant(number(table, name, 'all'))}" for name in MIXES)
+    totals = " ".join(f"{name}: {significant(number(table, name, 'all'))} kb/s." for name in MIXES)
 
     def ratio(case: str) -> str:
         return significant(number(table, case, "throughput ratio"))
 
     return [
-        f"kb/s of all four streams: {totals}.",
-        f"Two TFRC have {ratio('two TFRC: beside ADTFRC / beside TFRC')} of what they have beside TFRC. Where ADTFRC goes by IDD alone, "
-        f"which finds more of the congestion (M2), it is {ratio(f'two TFRC of {BY_IDD} / {PLAIN}')}; without errors "
+        f"All four streams. {totals}",
+        f"Four ADTFRC have {finding('M5.network', table)} times the throughput of four TFRC.",
+        f"Two TFRC together with two ADTFRC keep {finding('M5.two-tfrc', table)} of what they have together with TFRC. Where ADTFRC uses IDD alone, "
+        f"which finds more of the congestion (M2), it is {ratio(f'two TFRC of {BY_IDD} / {PLAIN}')}. Without errors it is "
         f"{ratio(f'two TFRC of {BESIDE}{CLEAN} / {PLAIN}{CLEAN}')} jointly and "
-        f"{ratio(f'two TFRC of {BY_IDD}{CLEAN} / {PLAIN}{CLEAN}')} by IDD alone. What congestion it does not see ADTFRC does not yield "
-        "to, and plain TFRC, which takes the errors for congestion as well, yields to both.",
+        f"{ratio(f'two TFRC of {BY_IDD}{CLEAN} / {PLAIN}{CLEAN}')} by IDD alone. ADTFRC does not yield to congestion that it does not see. Plain TFRC treats "
+        "errors as congestion too, and yields to both.",
+        f"Two TCP with ELFN keep {finding('M5.two-tcp', table)} of what they have: that they keep it {outcome('M5.two-tcp', table)}.",
     ]
 
 
@@ -1341,18 +1381,26 @@ def _m7_notes(table: Table) -> list[str]:
         return "none" if found is None else f"{found:.0f} %"
 
     def drawn(word: str) -> str:
-        return "; ".join(
-            f"{case}: IDD HIGH {of(case, f'packets with IDD HIGH, {word}')}, STT LOW {of(case, f'packets with STT LOW, {word}')}, "
-            f"both {of(case, f'packets with both, {word}')}"
+        return " ".join(
+            f"{case[0].upper()}{case[1:]}: IDD HIGH {of(case, f'packets with IDD HIGH, {word}')}, STT LOW {of(case, f'packets with STT LOW, {word}')}, "
+            f"both {of(case, f'packets with both, {word}')}."
             for case in JUDGED
         )
+
+    correlated = " and ".join(
+        f"{number(table, case, 'correlation of IDD HIGH and STT LOW, a queue beyond half'):.2f}" for case in JUDGED
+    )
 
     return [
         f"A stream of {RATES[0] / 1e3:g} kb/s alone has a root mean square of IAD of {ms(RATES[0], 0.0, 'IAD')} ms and of IDD of "
         f"{ms(RATES[0], 0.0, 'IDD')} ms. With {100.0 * LOSSES:g} % of errors in each hop they are {ms(RATES[0], LOSSES, 'IAD')} and "
         f"{ms(RATES[0], LOSSES, 'IDD')} ms, and at {RATES[1] / 1e3:g} kb/s {ms(RATES[1], 0.0, 'IAD')} and {ms(RATES[1], 0.0, 'IDD')} ms.",
-        f"Packet by packet, while no queue is beyond half, {drawn('no queue beyond half')}. While one is, {drawn('a queue beyond half')}. "
-        "The paper has P1 ≈ P2 ≈ 1 there.",
+        f"Packet by packet, while no queue is beyond half. {drawn('no queue beyond half')}",
+        f"While one is beyond half. {drawn('a queue beyond half')} The paper has P1 ≈ P2 ≈ 1 there.",
+        "The two metrics have a correlation of at most "
+        f"{finding('M7.noises-independent', table)} while no queue is beyond half, and of {correlated} while one is. A joint identification of "
+        "independent metrics misses what either of them misses.",
+        f"The sink of TCP with ELFN sends {finding('M7.acknowledgements', table)} times as many packets as that of ADTFRC, or more (the hardest case).",
     ]
 
 

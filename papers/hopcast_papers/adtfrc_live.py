@@ -14,7 +14,7 @@ from hopcast.results import Result
 from hopcast.scenario import Scenario
 from hopcast_papers import real_hosts
 from hopcast_papers.h2o.places import mbps, number
-from hopcast_papers.register import REGISTER
+from hopcast_papers.register import REGISTER, finding
 
 PAIRS = (("adtfrc", "adtfrc"), ("adtfrc", "tfrc"), ("tfrc", "adtfrc"), ("tfrc", "tfrc"))
 """Variants of the sender and of the receiver."""
@@ -128,12 +128,15 @@ def _rows(measured: Measured) -> list[Row]:
 
 def _notes(table: Table) -> list[str]:
     rates = "; ".join(f"{_pair(*pair)} {significant(number(table, _pair(*pair), 'rate'), 3)}" for pair in PAIRS)
+    back, ignored = (finding(id_, table) for id_ in ("M6.falls-back", "M6.ignores"))
     both = ", ".join(f"{significant(number(table, f'{name}, simulated', 'rate'), 3)} {name}" for name in NAMES.values())
     return [
         f"Mb/s that arrive: {rates}. Simulated: {both}.",
+        f"Compared with TFRC at both ends an ADTFRC sender with a TFRC receiver has {back} times the rate. A TFRC sender ignores what an ADTFRC receiver adds, and "
+        f"has {ignored} times the rate.",
         "An ADTFRC sender is by itself TFRC as of RFC 3448, whose t_RTO is 4R; `--variant tfrc` is RFC 5348, whose t_RTO is at least 1 s. At these losses "
-        "and this round trip the first has about twice the rate of the second, by the throughput equation alone. So a sender that falls back need not "
-        "have the rate of the other.",
+        "and this round trip the first has about twice the rate of the second, by the throughput equation alone. So a sender that falls back "
+        "doesn't have to have the rate of the other.",
     ]
 
 

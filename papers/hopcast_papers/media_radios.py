@@ -251,10 +251,10 @@ def _best(table: Table, scene: Scene, radio: str) -> str:
 
 
 def _notes(table: Table) -> Sequence[str]:
-    best = "; ".join(f"{scene.name}, {radio}: {_best(table, scene, radio)}" for scene in SCENES for radio in RADIOS)
+    best = " ".join(f"{scene.name}, {radio}: {_best(table, scene, radio)}." for scene in SCENES for radio in RADIOS)
     return [
         "Nothing here is judged or counted. TCP carries a constant film, so that its rate is at most that of the film.",
-        f"Highest rate among the controls that stall for at most one percentage point more than the least: {best}.",
+        f"Highest rate among the controls that stall for at most one percentage point more than the least. {best}",
     ]
 
 

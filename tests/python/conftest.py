@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gzip
+import importlib.util
 import math
 import os
 import random
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -151,6 +153,17 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 text = " ".join(f"{frame}:30" for frame in frames)
                 file.write(f"{noise},Sat,1-1,1-{link + 2},{len(frames)},{text}\n")
     return folder
+
+
+def documentation_tool(name: str) -> ModuleType:
+    """A module of `tools/docs`."""
+    spec = importlib.util.spec_from_file_location(f"tools_docs_{name}", ROOT / "tools" / "docs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    # A dataclass looks for its module there.
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def command(*arguments: object) -> list[str]:

@@ -8,12 +8,14 @@ import math
 import random
 import re
 import subprocess
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import documentation_tool
 from hopcast import Scenario, run
 from hopcast.lab import AMOUNTS, find, rows_table, run_experiments
 from hopcast.lab.experiment import Case, Experiment, Measured, Table, lacking
@@ -43,6 +45,9 @@ from hopcast_papers.h2o.places import number
 from hopcast_papers.measured_networks import orbit_frames
 
 QUICK = AMOUNTS["quick"]
+PROSE = documentation_tool("prose")
+WORDS = tomllib.loads(PROSE.WORDS.read_text(encoding="utf-8"))
+"""The words that pages avoid; notes of a run become a page."""
 
 
 def sample(*values: float) -> Sample:
@@ -247,7 +252,9 @@ def test_every_experiment_makes_rows_notes_and_figures(
     keys = [(row.case, row.metric) for row in table.rows]
     assert len(set(keys)) == len(keys)
     assert all(row.kind == "claim" for row in table.rows if row.verdict in ("holds", "fails"))
-    assert all("nan" not in note for note in experiment.notes(table)) or lossless
+    notes = experiment.notes(table)
+    assert all("nan" not in note for note in notes) or lossless
+    assert [found for note in notes for found in PROSE.check(note, WORDS)] == []
     assert all(title for title, _ in experiment.figures(table))
     assert all(len(line) == len(cells.head) for cells in experiment.tables(table) for line in cells.lines)
     assert all(parameter.source for parameter in experiment.setup(QUICK))

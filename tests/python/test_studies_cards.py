@@ -75,7 +75,7 @@ def test_leakage_costs_what_is_sensed_of_it(h7: Table) -> None:
         assert not_sensed == pytest.approx(apart, rel=0.01)
         assert sensed < 0.6 * apart
     (note,) = [note for note in EXPERIMENTS["H7"].notes(h7) if "-74.7 dBm" in note]
-    assert "a card that conforms need not defer" in note
+    assert "a card that conforms doesn't have to defer" in note
     assert "it is sensing that costs" in note
 
 

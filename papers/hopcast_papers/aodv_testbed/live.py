@@ -234,8 +234,8 @@ def _notes(table: Table) -> list[str]:
             f"{line('discovery', [_discovery(hops, where) for hops in HOPS])} {where}"
             for where in ("simulated", *RATES)
         )
-        + ". The waits are AODV's: a search within one hop that finds nothing takes 240 ms, one within three 400 ms "
-        "(RING_TRAVERSAL_TIME), so that two hops wait for one of them and four for two.",
+        + ". The waits are AODV's. A search within one hop that finds nothing takes 240 ms, one within three 400 ms "
+        "(RING_TRAVERSAL_TIME). So two hops wait for one of them and four for two.",
         "Outage after the relay went away, in s: "
         + "; ".join(
             f"{line('outage', [_break(where)])} {where}"

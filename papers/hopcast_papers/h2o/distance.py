@@ -36,7 +36,7 @@ from hopcast_papers.h2o.places import (
     scenario,
 )
 from hopcast_papers.h2o.streams import KB
-from hopcast_papers.register import NOISE, REGISTER
+from hopcast_papers.register import NOISE, REGISTER, finding, outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -254,28 +254,30 @@ def _notes(table: Table) -> list[str]:
     return [
         *notes,
         f"Up to {EDGE} ft the paper's places are alike. At {EDGE} ft the card as rated has {number(table, _lawn(RATED, EDGE), 'bandwidth'):.1f} Mb/s over the lawn, "
-        f"a smooth plane, and {scattered[EDGE]:.1f} where the ground scatters, with {significant(lost, 2)} % of loss.",
+        f"a smooth plane, and {scattered[EDGE]:.1f} where the ground scatters, with {significant(lost, 2)} % of loss. In the hardest of "
+        f"all cases, over several smooth grounds, the bandwidth ratio is {finding('H1.up-to-55', table)}, and the sentence {outcome('H1.up-to-55', table)}.",
         "Over a smooth plane the two rays cancel where their paths differ by a whole wavelength. At this height and frequency the last "
-        "such place is 57 ft, next to the 55 ft beyond which the paper's bandwidth falls and does not repeat; its depth depends on "
+        "such place is 57 ft, next to the 55 ft beyond which the paper's bandwidth falls and does not repeat. Its depth depends on "
         f"the ground and on how the antennas are held. Beyond 60 ft that link is whole again ({plane:.1f} Mb/s at {FAR} ft, card as "
-        "rated), every time. Where the ground scatters what it would reflect, the card as rated has "
+        "rated), every time. The paper's link is not.",
+        "Where the ground scatters what it would reflect, bandwidth falls as the paper's does. The card as rated has "
         + ", ".join(f"{scattered[feet]:.1f}" for feet in (NEAR, EDGE, 60, 80, FAR))
-        + f" Mb/s at {NEAR}, {EDGE}, 60, 80 and {FAR} ft. The paper does not say which of the two its lawn was like, and roughness alone would make a "
-        "ground scatter nearby and reflect far away, not the other way round; so a sentence has to hold over both.",
-        f"In the corridor loss is a matter of how long a fade lasts. With the TGn models' 6 Hz {significant(slow)} % are lost at {FAR} ft (card as "
-        f"rated); with a draw for each frame {significant(each)} %, as seven attempts hardly ever all meet a fade. The paper's 1 % is "
+        + f" Mb/s at {NEAR}, {EDGE}, 60, 80 and {FAR} ft. The paper does not say which of the two its lawn was like. Roughness alone would make a "
+        "ground scatter nearby and reflect far away, not the other way round. So a sentence has to hold over both.",
+        f"In the corridor loss depends on how long a fade lasts. With the TGn models' 6 Hz {significant(slow)} % are lost at {FAR} ft (card as "
+        f"rated). With a draw for each frame it is {significant(each)} %, as seven attempts hardly ever all meet a fade. The paper's 1 % is "
         "the same at every distance, so its cause is not the power that arrives: even at 1 foot its cards lose 0.1 to 0.3 % (H2).",
-        f"In the corridor the card as rated keeps {kept[RATED]:.2f} of its bandwidth at {FAR} ft, for each attempt that meets a fade costs time; one that "
+        f"In the corridor the card as rated keeps {kept[RATED]:.2f} of its bandwidth at {FAR} ft, for each attempt that meets a fade costs time. One that "
         f"sends 40 mW keeps {kept[FULL]:.2f}"
         + (
             ", as the paper's does. But exposed pairs with 40 mW share the air at every distance (H8): indoors the paper's cards had more to spare than "
             "the open shows."
             if kept[FULL] >= 1 - NOISE
-            else ": power is not what it is about."
+            else ": power does not explain it."
         ),
         "About 25 Mb/s is what the standard's timing leaves for units of 1 KB. The paper's 22 Mb/s mean 43 µs more for each unit: "
         "time of its hosts (700 MHz, C#), which H2, H4, H5, H7 and H9 have as a setting calibrated on this number.",
-        "Where more than a tenth of full frames is lost at an attempt, the stream takes that link for want of another one.",
+        "Where more than a tenth of full frames is lost at an attempt, the stream still takes that link, as there is no other one.",
     ]
 
 

@@ -220,15 +220,15 @@ def _notes(table: Table) -> list[str]:
     return [
         *notes,
         "How far carrier sense reaches is a matter of the link budget: power falls as h⁴/d⁴ over the ground, so that a card that sends "
-        "12.6 dB less reaches about half as far. The card as Intel rates it is the nearer to the paper; one that sent all "
-        "of its 40 mW would share the air well beyond 500 ft.",
+        "12.6 dB less reaches about half as far. The card as Intel rates it is nearer to the paper.",
         "Without fading carrier sense has an edge: on one side of it the pairs share, on the other they don't know of each other. The "
-        "paper's total rises slowly to 36 Mb/s, as if stations heard each other now and then (it says so: “probabilistic interference”). Where the ground scatters the total is "
+        "paper's total rises slowly to 36 Mb/s, as if stations heard each other now and then (it says so: “probabilistic interference”).",
+        f"At {', '.join(map(str, FEET))} ft the total where the ground scatters is "
         + ", ".join(f"{number(table, _case(RATED, feet, SCATTERED), 'total'):.1f}" for feet in FEET)
-        + f" Mb/s at {', '.join(map(str, FEET))} ft; over a smooth plane with the same fading it comes to "
+        + " Mb/s. Over a smooth plane with the same fading it comes to "
         f"{number(table, _case(RATED, FAR, 'fading'), 'total'):.1f} Mb/s at {FAR} ft, since there power falls as 1/d⁴ and not as 1/d².",
         f"At {FAR} ft the card as rated has {plain:.1f} Mb/s in all without RTS/CTS and {rts:.1f} Mb/s with it. RTS and CTS at 24 Mb/s reach no "
-        "farther than carrier sense, so that they cost air and cause no exposed node of their own: carrier sense does. "
+        "farther than carrier sense, so that they cost air and cause no further exposed node: carrier sense does. "
         + (
             f"What they cost does explain why the paper never came near {expected:g} Mb/s, though: with them the most is {most:.1f} Mb/s. The 22 Mb/s "
             "of its single pair (section II) are more than RTS/CTS allows, so that its cards would have to have used it here and not there."
@@ -240,8 +240,8 @@ def _notes(table: Table) -> list[str]:
         f"nothing fades, it is {number(table, _case(RATED, SHARED), 'total') / number(table, _case(RATED, FEET[0]), 'total'):.2f} times: it is "
         "fading that makes the difference, and the paper has open places steady up to 55 ft (section II).",
         "While the pairs share, totals differ by two things. Two frames sent in one slot both survive where the other pair's signal is weak enough, "
-        "and not where the two rays add up (near 115 ft). And where a preamble is found but not even an ACK at 24 Mb/s can be read, every exchange "
-        "of the other pair is followed by EIFS, 60 µs longer than DIFS: a dip before the edge.",
+        "and not where the two rays add up (near 115 ft). And a preamble may be found where not even an ACK at 24 Mb/s can be read. "
+        "Then every exchange of the other pair is followed by EIFS, 60 µs longer than DIFS: a dip before the edge.",
     ]
 
 

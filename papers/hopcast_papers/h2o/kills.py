@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, value
+from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes
-from hopcast_papers.register import REGISTER
+from hopcast_papers.h2o.places import number
+from hopcast_papers.register import REGISTER, outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -148,6 +150,20 @@ def rows(measured: Measured) -> list[Row]:
     }
     found += REGISTER.rows("H12.no-leak-killed", "kills", "bookings without a stream", "", left)
     return found
+
+
+def notes(table: Table) -> list[str]:
+    """How long a display stands without media after a device was killed."""
+
+    def recovery(scene: Scene) -> str:
+        return f"{significant(number(table, case(scene, 0.0), 'recovery'), 2)} s"
+
+    relay, shortening, source, back = SCENES[:4]
+    return [
+        f"A display whose relay is killed has no media for {recovery(relay)}, and {recovery(source)} if its source is: its neighbours have to miss the device. "
+        f"If the relay restarts within 3 s it is {recovery(back)}, until the relay says that it has forgotten the stream. With shorter paths a display watches "
+        f"its buffer, and finds a way around in {recovery(shortening)}. That nothing stays reserved {outcome('H12.no-leak-killed', table)}.",
+    ]
 
 
 def figures(table: Table) -> list[tuple[str, Figure]]:

@@ -17,7 +17,8 @@ from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, 
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes, oracle
-from hopcast_papers.register import REGISTER
+from hopcast_papers.h2o.places import number
+from hopcast_papers.register import REGISTER, outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -202,6 +203,28 @@ def rows(measured: Measured) -> list[Row]:
     near = measured.sample(ours, lambda one: fine(one) / best if best else 1.0)
     found.append(REGISTER.row("H12.load-oracle", "d", "whole without a hiccup, statistical / oracle", "", near))
     return found
+
+
+def notes(table: Table) -> list[str]:
+    """What the rules serve at each load, and whether adaptation does as well."""
+
+    def each(rule: str, metric: str) -> str:
+        return ", ".join(f"{number(table, case(rule, load), metric):.0f}" for load in LOADS)
+
+    loads = ", ".join(f"{load:g}" for load in LOADS)
+    whole = "whole without a hiccup"
+    return [
+        f"d: at {loads} times the load that the air carries, displays whole and without a hiccup, in per cent of those asked for: "
+        + ". ".join(f"{each(rule, whole)} ({rule})" for rule in ("statistical", "airtime", "hops"))
+        + f". {each('mean', whole)} (mean), {each('all', whole)} (all), {each(ORACLE, whole)} ({ORACLE}, which tries each request in the simulator).",
+        "d: in the same order hiccups per hour: "
+        + ". ".join(f"{each(rule, 'hiccups')} ({rule})" for rule in ("statistical", "hops", "all"))
+        + ".",
+        f"d: displays that are all admitted and lower their rates are whole in {each('adaptive, MPC', whole)} % of the cases (MPC). They have "
+        f"{each('adaptive, MPC', 'hiccups')} hiccups per hour. If the rule admits the lowest rate, {each(BOTH, whole)} % are whole, with "
+        f"{each(BOTH, 'hiccups')} hiccups per hour. The sentence is about hiccups at twice the load, and {outcome('H12.load-adaptive', table)}. It does not say "
+        "that admission is better than adaptation.",
+    ]
 
 
 def figures(table: Table) -> list[tuple[str, Figure]]:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
+from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.placement import Clip, Map, Placement, Policy, grid, place, string
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes
-from hopcast_papers.register import REGISTER
+from hopcast_papers.h2o.places import number
+from hopcast_papers.register import REGISTER, finding, outcome
 
 if TYPE_CHECKING:
     from hopcast.types import Cloud, Requests
@@ -210,6 +211,23 @@ def contended_rows(measured: Measured) -> list[Row]:
     late = {alone: measured.sample(alone, _late)}
     found += REGISTER.rows("H12.placement-alone", "f, contended", "hiccups and late starts", "", late)
     return found
+
+
+def notes(table: Table) -> list[str]:
+    """What the placement saves and keeps, by the slides' assumptions and over a MAC."""
+
+    def saved(scene: Scene) -> str:
+        return f"{number(table, scene.name, 'storage saved'):.1f} %"
+
+    alone, all_of_them = contended_case("near", LOADS[0]), contended_case("near", LOADS[-1])
+    return [
+        "f: the sentence of 2004 says “on average”, and does not say over what. Its number of copies for the worst topology, a string, saves "
+        f"{saved(SCENES[0])} of a film of two hours, and {saved(SHORT_ON_STRING)} of a clip of two minutes. On a grid of {DEVICES} devices {saved(SCENES[-1])} of "
+        f"the short clip is saved. The sentence {outcome('H12.placement-saves', table)} (median: {finding('H12.placement-saves', table)}).",
+        f"f: over the MAC of 802.11a a display that is alone in sixteen homes stands still for {number(table, alone, 'stood still'):.1f} s, since its own blocks contend for the "
+        f"air. Of {LOADS[-1]} displays {number(table, all_of_them, 'displays of the whole clip'):.0f} % are shown whole. That the display which is alone has no hiccup "
+        f"{outcome('H12.placement-alone', table)}.",
+    ]
 
 
 def rows() -> list[Row]:

@@ -16,7 +16,7 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.theory import jain
 from hopcast_papers.h2o.hosts import COPY_US, HELD, HOST_TIME, held, held_parameter, host_parameter, with_host_time
-from hopcast_papers.register import REGISTER
+from hopcast_papers.register import REGISTER, finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -244,17 +244,17 @@ def _h2_notes(table: Table) -> list[str]:
             if between
             else "It does not lie between the two, so more than RTS/CTS is different."
         ),
-        f"The largest simulated loss is {significant(max(losses))} %: there is no fading and nobody to collide with. The "
+        f"The largest simulated loss is {significant(max(losses))} %: there is no fading, and no other station to collide with. The "
         "paper's 0.1 to 0.3 % have a cause that is not in the model.",
         f"TCP carries {min(spread):.1f} to {max(spread):.1f} Mb/s whatever the size of a unit: a stream has no units, and full "
         "segments leave whenever more than one waits. The paper's TCP rises with the size, and its “fragmentation” is observed “in all reported "
-        "experiments”: its units must have been cut one by one. With segments as long as that makes them TCP carries "
+        "experiments”: its units must have been cut one by one. Segments can be made as long as that makes them. Then TCP carries "
         + ", ".join(f"{cut[adu]:.1f}" for adu in CUT_KB)
         + f" Mb/s in units of {', '.join(map(str, CUT_KB))} KB: "
         + (
             "it rises up to 4 KB and levels off, as the paper's does."
             if cut[4] > max(cut[1], cut[2])
-            else "that is not it."
+            else "that is not the reason."
         ),
         f"With socket buffers of 8 KiB TCP carries {narrow:.1f} Mb/s in units of 4 KB; with Windows' receive window of "
         f"{XP_WINDOW} segments it carries {wide:.1f} Mb/s.",
@@ -397,21 +397,20 @@ def _h4_notes(table: Table) -> list[str]:
     ]
     return [
         f"A stream has {min(shares):.3f} to {max(shares):.3f} of what one hop alone carries (UDP). While one station counts "
-        "its backoff down, so do the others, so that three senders waste less time than one does; collisions cost some of "
-        "that again.",
+        "its backoff down, so do the others, so that three senders waste less time than one does. Collisions cost some of that again.",
         f"Loss is {significant(min(losses))} to {significant(max(losses))} %: what a frame loses to collisions, its further "
-        "attempts make good; the paper's 0.2 % are about those of one hop alone: here too the cause is not in the model.",
+        "attempts make good. The paper's 0.2 % are about those of one hop alone: here too the cause is not in the model.",
         f"With hosts that take their time (H2) each has {_number(table, _case('udp', 1, HOST_TIME), 'bandwidth'):.2f} Mb/s in units of 1 KB, without it "
         f"{_number(table, _case('udp', 1), 'bandwidth'):.2f} (8.44 in the paper): while one host copies, the others send.",
         "UDP has "
         + ", ".join(f"{_number(table, f'UDP / TCP, {adu} KB', 'bandwidth ratio'):.2f}" for adu in ADU_KB)
-        + f" times TCP's bandwidth in units of {', '.join(map(str, ADU_KB))} KB. TCP fills its segments whatever the size of a unit (H2); where each unit is cut by itself, "
-        "as the paper's seem to be, UDP has "
+        + f" times TCP's bandwidth in units of {', '.join(map(str, ADU_KB))} KB. TCP fills its segments whatever the size of a unit (H2). Where each unit "
+        "is cut by itself, as the paper's seem to be, UDP has "
         + " and ".join(f"{udp / cut:.2f}" for udp, cut in hurt)
         + f" times as much in units of {' and '.join(map(str, HURT_KB))} KB.",
-        f"UDP's largest stream has up to {max(spreads['udp']):.2f} times the smallest, TCP's {max(spreads['tcp']):.2f} times: N2 and "
-        "N3 receive one stream and send another. Over TCP each of them also sends acknowledgements, in the same queue as its "
-        "own data; N2 → N3 is the only stream of which both ends have two things to send.",
+        f"UDP's largest stream has up to {max(spreads['udp']):.2f} times the smallest, TCP's {max(spreads['tcp']):.2f} times. The hardest share is off a "
+        f"third by {finding('H4.fair', table)} of it. N2 and N3 receive one stream and send another. Over TCP each of them also sends acknowledgements, in the "
+        "same queue as its own data. N2 → N3 is the only stream of which both ends have two things to send.",
     ]
 
 
@@ -501,22 +500,24 @@ def _h5_notes(table: Table) -> list[str]:
     with_rts = _number(table, _case("udp", 1, "RTS"), "loss")
     ratios = [_number(table, _case("udp", adu), "1:3 / 3:1") for adu in ADU_KB]
     return [
-        "The paper contradicts itself on UDP's loss at 1 KB: 250 times the 0.2 % of H4 are 50 % (150 times, 30 %), its Table "
-        f"II has 5.14 ± 3.88 %, and the times of H6 imply over {IMPLIED_LOSS:.0f} % (more arrived in 1106 s with a wait than in 961 s without). Simulated: {significant(loss)} %.",
+        "The paper contradicts itself on UDP's loss at 1 KB. By its text 250 times the 0.2 % of H4 are 50 % (150 times, 30 %). Its Table "
+        f"II has 5.14 ± 3.88 %. The times of H6 imply over {IMPLIED_LOSS:.0f} %, as more arrived in 1106 s with a wait than in 961 s without. "
+        f"Simulated: {significant(loss)} %.",
         "Source and relays get equal shares of the air only on average. A relay's receive and send buffer of 8 KiB each hold sixteen "
-        "units of 1 KB, too few to even chance out; what overflows them is lost (H6 says where).",
+        "units of 1 KB, too few to even chance out. What overflows them is lost (H6 says where).",
         f"With RTS/CTS the loss at 1 KB is {significant(with_rts)} %"
         + (
-            ", the same to the last unit: all stations hear each other, so who sends next follows from the same draws of "
+            ", the same to the last unit. All stations hear each other, so the next sender follows from the same draws of "
             "backoff slots, and RTS/CTS only stretches the time in between."
             if with_rts == loss
             else "."
         ),
-        f"With hosts that take their time (H2) the loss at 1 KB is {significant(_number(table, _case('udp', 1, HOST_TIME), 'loss'))} %, and the bandwidth "
-        f"{_number(table, _case('udp', 1, HOST_TIME), 'bandwidth'):.2f} instead of {_number(table, _case('udp', 1), 'bandwidth'):.2f} Mb/s (7.73 in the paper): a source that copies each unit "
-        "before it sends it, as the relays do, leaves them more turns. With calls that are held until a unit is sent, as Windows holds those of more than 1 KB, "
+        f"With hosts that take their time (H2) the loss at 1 KB is {significant(_number(table, _case('udp', 1, HOST_TIME), 'loss'))} %. The bandwidth is "
+        f"{_number(table, _case('udp', 1, HOST_TIME), 'bandwidth'):.2f} instead of {_number(table, _case('udp', 1), 'bandwidth'):.2f} Mb/s (7.73 in the paper). A source that copies each unit "
+        "before it sends it, as the relays do, leaves them more turns.",
+        "With calls that are held until a unit is sent, as Windows holds those of more than 1 KB, "
         + ", ".join(significant(_number(table, _case("udp", adu, HELD), "loss"), 2) for adu in ADU_KB[1:])
-        + " % are lost in units of 2, 4, 8 and 16 KB, without that "
+        + " % are lost in units of 2, 4, 8 and 16 KB. Without that it is "
         + ", ".join(significant(_number(table, _case("udp", adu), "loss"), 2) for adu in ADU_KB[1:])
         + " %.",
         f"UDP over three hops carries {min(ratios):.2f} to {max(ratios):.2f} of a stream of H4, by ADU size.",

@@ -113,9 +113,9 @@ def _notes(table: Table) -> list[str]:
             if possible
             else "No rate of turbo mode explains both numbers."
         ),
-        f"The paper's rise is {PAPER[32] / PAPER[1]:.2f}; ours over UDP is "
+        f"The paper's rise is {PAPER[32] / PAPER[1]:.2f}. Ours over UDP is "
         + ", ".join(f"{rise:.2f} at {rate} Mb/s" for rate, rise in rises.items())
-        + ": units of 1 KB leave a third of a full frame's payload empty, and frames of turbo mode are short beside their headers.",
+        + ". Units of 1 KB leave a third of a full frame's payload empty, and frames of turbo mode are short compared with their headers.",
         "Over TCP the size of a unit hardly matters: a stream has no units (see H2).",
     ]
 

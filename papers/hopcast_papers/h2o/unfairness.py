@@ -176,27 +176,27 @@ def _h9_notes(table: Table) -> list[str]:
     timed_fair = number(table, _h9_case("tcp", RATED, HOST_TIME), "off a fair share") <= REGISTER.limit("H9.fair-tcp")
     return [
         "; ".join(
-            f"beside {other.upper()}: {two:.2f} Mb/s over two hops, {one:.2f} Mb/s over one"
+            f"next to {other.upper()}: {two:.2f} Mb/s over two hops, {one:.2f} Mb/s over one"
             for other, (two, one) in both.items()
         )
-        + " (card as rated). All five laptops sense each other, 200 ft apart at most, and take turns: nobody can be shut out.",
+        + " (card as rated). All five laptops sense each other, 200 ft apart at most, and take turns: none can be shut out.",
         "Two hops have "
-        + " and ".join(f"{ratio:.2f} (beside {other.upper()})" for other, ratio in ratios.items())
-        + " of what one hop has, the paper 0.98 and 0.93. Stations that have something to send get equal chances, and the relay N2 uses its own for two "
+        + " and ".join(f"{ratio:.2f} (next to {other.upper()})" for other, ratio in ratios.items())
+        + " of what one hop has, the paper 0.98 and 0.93. Stations that have something to send get equal chances. The relay N2 uses its chances for two "
         "things, segments to N3 and acknowledgements to N1; N5 has nothing but segments. "
-        f"Where both sessions are UDP, so that nobody sends acknowledgements, two hops have {number(table, WITHOUT_ACKS, 'two hops / one hop'):.2f} of what "
-        f"one hop has, and lose {number(table, WITHOUT_ACKS, 'loss of N1 → N3'):.1f} % at the relay: what reaches it is "
+        f"Where both sessions are UDP, without acknowledgements, two hops have {number(table, WITHOUT_ACKS, 'two hops / one hop'):.2f} of what "
+        f"one hop has, and lose {number(table, WITHOUT_ACKS, 'loss of N1 → N3'):.1f} % in the relay's buffer: what reaches it is "
         f"{number(table, WITHOUT_ACKS, 'one of two hops / one hop'):.2f} of the other.",
         "Where the ground scatters, two hops have "
         + " and ".join(
-            f"{number(table, _h9_case(other, RATED, UNSTEADY), 'two hops / one hop'):.2f} (beside {other.upper()})"
+            f"{number(table, _h9_case(other, RATED, UNSTEADY), 'two hops / one hop'):.2f} (next to {other.upper()})"
             for other in PAPER
         )
         + ". The paper's even shares over 50 ft need links as steady as it says they are up to 55 ft.",
-        "The paper's sums are 18.2 and 19.6 Mb/s over the air. With hosts that take their time, as H2's 22 Mb/s ask for, two hops and one have "
+        "The paper's sums are 18.2 and 19.6 Mb/s over the air. Hosts can take their time, as H2's 22 Mb/s ask for. Then two hops and one have "
         + " and ".join(
             f"{number(table, _h9_case(other, RATED, HOST_TIME), 'N1 → N2 → N3'):.2f} and "
-            f"{number(table, _h9_case(other, RATED, HOST_TIME), 'N5 → N4'):.2f} Mb/s (beside {other.upper()})"
+            f"{number(table, _h9_case(other, RATED, HOST_TIME), 'N5 → N4'):.2f} Mb/s (next to {other.upper()})"
             for other in PAPER
         )
         + ": two hops have "
@@ -205,9 +205,9 @@ def _h9_notes(table: Table) -> list[str]:
         )
         + " of one. "
         + (
-            "So it is not the time of its hosts that makes the paper's shares even."
+            "So the time of its hosts does not make the paper's shares next to TCP even; next to UDP it can."
             if not timed_fair
-            else "So it is the time of its hosts that makes the paper's shares even."
+            else "So the time of its hosts can make the paper's shares even."
         )
         + f" With RTS/CTS one hop has {rts:.2f} Mb/s (6.18 in the paper), but H2's 22 Mb/s speak against RTS/CTS.",
         "Both sessions have the same amount to send: the slower one has the air to itself at the end, in the paper as here.",
@@ -342,21 +342,20 @@ def _h11_notes(table: Table) -> list[str]:
     }
     shut = [case for case, percent in share.items() if percent < 100 * REGISTER.limit("H11.dropped-in-22")]
     return [
-        "Two hops have "
-        + "; ".join(f"{percent:.1f} % of what one hop has ({case})" for case, percent in share.items())
-        + ". Shut out: "
+        " ".join(f"{case}: two hops have {percent:.1f} % of what one hop has." for case, percent in share.items())
+        + " Shut out: "
         + ("; ".join(shut) if shut else "none")
         + ".",
         (
-            "It is the ranges, and neither the standard nor simulation as such: with 250 m and 550 m and nodes 200 m apart 802.11a, too, leaves "
-            "the session of two hops less than a tenth on average, and DSSS with all nodes in range does not."
+            "The ranges make the difference, and neither the standard nor simulation itself. With 250 m and 550 m and nodes 200 m apart 802.11a, "
+            "too, leaves the session of two hops less than a tenth on average. DSSS with all nodes in range does not."
             if {FAR_DSSS, FAR_A} == set(shut)
             else "The cases that shut out do not follow from the ranges alone."
         ),
         "Nodes 200 m apart: N2 and N5 are 600 m apart and don't sense each other, but N3 senses N5 and hears N4. While N5 sends to N4, N3 "
         "answers no RTS of N2, whose window doubles until it drops the packet; N5 knows of nothing and always finds the air free. With 50 "
         "ft between neighbours all sense each other, and take turns.",
-        "The paper's laptops, 50 ft apart, had this second topology: its Fig. 12 is that of [22] by its connections, not by who senses whom. "
+        "The paper's laptops, 50 ft apart, had this second topology: its Fig. 12 is that of its reference 22 by its connections, and not by which nodes sense each other. "
         "H8 says that at this height they sense each other up to 250 ft and more, and N1 and N5 are 200 ft apart.",
     ]
 

@@ -300,10 +300,9 @@ def _notes(table: Table) -> list[str]:
     second = number(table, _waiting(2, 0), "time for 1 GB")
     return [
         f"1 GB in units of 1 KB takes {times[0]:.0f}, {times[1]:.0f} and {times[2]:.0f} s with no wait, 1 ms and 2 ms "
-        "(961, 1106 and 2187 s in the paper): a wait of 1 ms alone is 1049 s. What the paper has beyond that is 54 and "
-        f"86 µs a unit. Hosts that take their time to copy add none to that, as a unit of 1 KB is copied during the wait: a call and a timer "
-        f"would have to. At 2 KB without a wait: {second:.0f} s "
-        "(976 s).",
+        "(961, 1106 and 2187 s in the paper). A wait of 1 ms alone is 1049 s. What the paper has beyond that is 54 and "
+        "86 µs a unit. Hosts that take their time to copy add none to that, as a unit of 1 KB is copied during the wait: a call and a timer "
+        f"would have to. At 2 KB without a wait it is {second:.0f} s (976 s).",
         "The paper's minimum of 503 s for 2 KB units at 1 ms should be 524 s by its own arithmetic, and 1093 s at 2 ms 1049 s.",
         _waits_note(table),
         _alike_note(table),
@@ -311,7 +310,7 @@ def _notes(table: Table) -> list[str]:
         + "; ".join(f"{words}: {number(table, variant, 'observations'):g} hold" for variant, words in BESIDE.items())
         + ". A setting counts for nothing.",
         _where_note(table),
-        _wired_note(table),
+        *_wired_notes(table),
     ]
 
 
@@ -336,7 +335,7 @@ def _waits_note(table: Table) -> str:
         "the unit, and the wait is over before its frames are sent. Windows buffers only datagrams of up to 1024 B (AFD's "
         "FastSendDatagramThreshold) and holds the call for a larger one until it is sent, so that the whole wait is silence. "
         f"With that rule, in source and relays, the loss at 2, 4, 8 and 16 KB with 2 ms is {losses(HELD, 2)} % instead of "
-        f"{losses('', 2)} %, and without a wait {losses(HELD, 0)} % instead of {losses('', 0)} %. It at least halves the loss "
+        f"{losses('', 2)} %. Without a wait it is {losses(HELD, 0)} % instead of {losses('', 0)} %. A wait of 2 ms then at least halves the loss "
         + (f"at {' and '.join(map(str, mended))} KB." if mended else "at no size.")
     )
 
@@ -363,21 +362,21 @@ def _where_note(table: Table) -> str:
     }
     spared = errors[_over_hops(3, 0)][1] == 0.0 < min(errors[_over_hops(3, 0)][::2]) and max(errors[SQUARE]) == 0.0
     return (
+        "The paper has equal shares. "
         f"Of what relays lose over three hops {shares(three)}: {_most(three)}. Over four hops {shares(four)}: {_most(four)}. A unit that N2 drops never "
         "reaches the relays behind it, which leaves them less to lose. "
         + (
-            "But in a row of three hops N2 gets more than its turns: of two frames that collide N1 and N3, which are nearer to one of "
-            "their senders, make out a header and wait for EIFS; N2, as far from N1 as from N3, makes out none. "
+            "But in a row of three hops N2 gets more than its turns. Of two frames that collide N1 and N3, which are nearer to one of "
+            "their senders, make out a header and wait for EIFS. N2 is as far from N1 as from N3, and makes out none. "
             if spared
             else ""
         )
-        + f"In a square with sides of 1 m {'nobody waits for EIFS, and there ' if max(errors[SQUARE]) == 0.0 else ''}it is {shares(square)}: {_most(square)}. "
+        + f"In a square with sides of 1 m {'no node waits for EIFS, and there ' if max(errors[SQUARE]) == 0.0 else ''}it is {shares(square)}: {_most(square)}. "
         + (
-            "It is the places that turn three hops round."
+            "So the places decide over three hops."
             if spared and _first(square) and not _first(three)
             else "The places do not decide it."
         )
-        + " The paper has equal shares."
     )
 
 
@@ -411,13 +410,17 @@ def _alike_note(table: Table) -> str:
     plain, as_windows = apart(""), apart(HELD)
     return (
         f"With a wait of 1 ms {', '.join(significant(points, 2) for points in plain)} points more are lost than with 2 ms, in units of "
-        f"{', '.join(map(str, HELD_KB))} KB: a unit of 2 KB in each millisecond is more than three hops carry, and one in two is not. With calls that are held it "
+        f"{', '.join(map(str, HELD_KB))} KB. A unit of 2 KB in each millisecond is more than three hops carry, and one in two is not. With calls that are held it "
         f"is {', '.join(significant(points, 2) for points in as_windows)} points, which "
-        + ("explains it." if max(map(abs, as_windows)) <= UNAFFECTED else "does not make the two alike.")
+        + (
+            "explains it."
+            if max(map(abs, as_windows)) <= UNAFFECTED
+            else "does not make the two alike. What does in the paper is open."
+        )
     )
 
 
-def _wired_note(table: Table) -> str:
+def _wired_notes(table: Table) -> list[str]:
     """The paper's observations, over Ethernet."""
 
     def of(network: wired.Network, adu: int, wait: int, metric: str) -> float:
@@ -427,9 +430,9 @@ def _wired_note(table: Table) -> str:
         lost = [[of(network, adu, wait, "loss") for adu in ADU_KB] for wait in WAITS_MS]
         rates = [of(network, adu, wait, "bandwidth") for adu in (1, 2) for wait in (1, 2)]
         return (
-            f"{network}: {', '.join(significant(points, 2) for points in lost[0])} % are lost without a wait in units of 1 to 16 KB, with 2 ms "
-            f"{', '.join(significant(points, 2) for points in lost[2])} %; waits of 1 and 2 ms give {rates[0]:.2f} and {rates[1]:.2f} Mb/s at 1 KB, "
-            f"{rates[2]:.2f} and {rates[3]:.2f} at 2 KB"
+            f"Over Ethernet of 10 Mb/s, {network}, {', '.join(significant(points, 2) for points in lost[0])} % are lost without a wait in units of 1 to 16 KB. "
+            f"With 2 ms it is {', '.join(significant(points, 2) for points in lost[2])} %. Waits of 1 and 2 ms give {rates[0]:.2f} and {rates[1]:.2f} Mb/s at 1 KB, "
+            f"{rates[2]:.2f} and {rates[3]:.2f} at 2 KB."
         )
 
     apart = [
@@ -437,19 +440,19 @@ def _wired_note(table: Table) -> str:
         for adu in ADU_KB[1:]
         if abs(of("switch", adu, 1, "bandwidth") / of("switch", adu, 2, "bandwidth") - 1.0) > NOISE
     ]
-    return (
-        "Over Ethernet of 10 Mb/s, "
-        + "; ".join(told(network) for network in wired.SHARED)
-        + ". A host can't send while it receives, and of two ends of a cable that always have a frame, the one that has just sent wins most of the next races "
-        "(the capture effect): the source, or the switch behind it, wins them until the relay's buffers have long overflown. That would explain the loss, "
-        "and no run has isolated it. A switch with a cable for "
-        "each direction lets a relay send as fast as it receives: nothing is lost there, and so nothing is said of loss. There "
+    return [
+        *map(told, wired.SHARED),
+        "A host can't send while it receives. Of two ends of a cable that always have a frame, the one that has just sent wins most of the next races (the "
+        "capture effect). The source, or the switch behind it, wins them until the relay's buffers have long overflown. That would explain the loss, "
+        "and no run has isolated it. hopcast's hosts follow each frame with the next one at once. The first run around hub and half-duplex switch had "
+        "two seeds, and an interval wider than the scale; since then it has as many seeds as H6's other cases.",
+        "A switch with a cable for each direction lets a relay send as fast as it receives. It loses nothing, and says nothing about loss. There "
         + (
             f"waits of 1 and 2 ms differ in bandwidth at {' and '.join(str(adu) for adu in apart)} KB, where 2 ms are longer than a unit occupies the wire."
             if apart
             else "waits of 1 and 2 ms are alike from 2 KB on, as in the paper."
-        )
-    )
+        ),
+    ]
 
 
 def _figures(table: Table) -> list[tuple[str, Figure]]:

@@ -303,14 +303,14 @@ def _notes(table: Table) -> list[str]:
     extreme = ", ".join(significant(number(table, f"{noise} dBm", "links dead or whole"), 3) for noise in NOISES)
     return [
         f"From −20 to 0 dBm {extreme} % of the links are dead or whole (lose over 99 % or under 1 %). One chain for all of them must make "
-        f"links of two kinds out of states of one: it stays in its bad state for {each('mean time bad', MODELS[0])} s on average.",
-        f"Loss of links that were not fitted, in per cent: {others(LOSS, MODELS[0])} measured there, {each(LOSS, MODELS[0])} here (Elliott): "
-        "states last as long as a measurement of 30 s, so that hardly any link shows the share of bad time that the chain has in the long run.",
+        f"links of two kinds out of the states of one. It stays in its bad state for {each('mean time bad', MODELS[0])} s on average.",
+        f"Loss of links that were not fitted, in per cent: {others(LOSS, MODELS[0])} measured there, {each(LOSS, MODELS[0])} here (Elliott). "
+        "States last as long as a measurement of 30 s, so that hardly any link shows the share of bad time that the chain has in the long run.",
         f"Bursts of one frame are {others(ONCE, MODELS[0])} % of all bursts there, {each(ONCE, MODELS[0])} % with Elliott's chain and "
-        f"{each(ONCE, MODELS[1])} % with Gilbert's, whose bursts are geometric; the mean burst has {others(MEAN, MODELS[0])} frames, with Elliott's "
-        f"chain {each(MEAN, MODELS[0])}.",
-        f"Among links that change alone, bursts of one frame are {others(ONCE, MODELS[2])} % there and {each(ONCE, MODELS[2])} % here, the mean "
-        f"burst has {others(MEAN, MODELS[2])} and {each(MEAN, MODELS[2])} frames: what one chain can't show is that links differ.",
+        f"{each(ONCE, MODELS[1])} % with Gilbert's, whose bursts are geometric. {LENGTHY.capitalize()} are {others(LENGTHY, MODELS[0])} % there, and "
+        f"{each(LENGTHY, MODELS[0])} % with Elliott's chain. The mean burst has {others(MEAN, MODELS[0])} frames, with Elliott's chain {each(MEAN, MODELS[0])}.",
+        f"Among links that change alone, bursts of one frame are {others(ONCE, MODELS[2])} % there and {each(ONCE, MODELS[2])} % here. The mean "
+        f"burst has {others(MEAN, MODELS[2])} and {each(MEAN, MODELS[2])} frames. One chain can't show that links differ.",
     ]
 
 

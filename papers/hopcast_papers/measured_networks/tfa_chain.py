@@ -253,15 +253,14 @@ def _notes(table: Table) -> list[str]:
         for ground in GROUNDS
     }
     return [
-        f"From one hop to four: up {rates('up')} kb/s ({others('up')} measured there), down {rates('down')} kb/s ({others('down')}).",
-        f"Over one hop TCP had {significant(tcp)} kb/s there, more than the {significant(link)} kb/s of UDP over the same link, though its "
-        f"acknowledgements take air: what held UDP back was not the air alone, of which 802.11b at 11 Mb/s makes {significant(standard)} kb/s. "
-        "Where it is taken for lost frames, as here, TCP over one hop falls below its measured rate.",
+        f"From one hop to four TCP has up {rates('up')} kb/s, and {others('up')} kb/s measured there. Down it has {rates('down')} kb/s, and {others('down')} kb/s there.",
+        f"Over one hop TCP had {significant(tcp)} kb/s there. UDP had {significant(link)} kb/s over the same link, though TCP's "
+        f"acknowledgements take air. What held UDP back was not the air alone, of which 802.11b at 11 Mb/s makes {significant(standard)} kb/s. "
+        "Where it is treated as lost frames, as here, TCP over one hop falls below its measured rate.",
         "Of the eight rates agree within a factor of 1.5: "
         + ", ".join(f"{n} {name}" for name, n in agree.items())
-        + ". The exponent decides how far beyond its neighbours a node is heard: "
-        + "; ".join(f"{ground.name}: up {rates('up', ground)} kb/s" for ground in BESIDE)
-        + ".",
+        + ". The exponent decides how far beyond its neighbours a node is heard. "
+        + " ".join(f"{ground.name[0].upper()}{ground.name[1:]}: up {rates('up', ground)} kb/s." for ground in BESIDE),
     ]
 
 

@@ -272,17 +272,17 @@ def _notes(table: Table) -> list[str]:
         return ", ".join(of(metric, name) for name in classes)
 
     return [
-        f"With level and slope free, readings give an exponent of {of('exponent', ALL)}, and of {of('exponent', BEYOND)} beyond {SATURATED:g} m: at "
-        "12 m the card reads about what it reads at 150 m, and far places were measured where there was something to hear, which flattens the "
-        f"slope. From the reference in the authors' scripts it is {of('exponent', REFERRED)}, where they report {EXPONENT:g}: their exponent is of the "
-        f"level, which hangs on what they take readings to be too high by, and not of the slope. Shadowing about these lines: {of('shadowing', ALL)}, {of('shadowing', BEYOND)} and "
+        f"With level and slope free, readings give an exponent of {of('exponent', ALL)}, and of {of('exponent', BEYOND)} beyond {SATURATED:g} m. At "
+        "12 m the card reads about what it reads at 150 m. Far places were measured where there was something to hear. Both flatten the "
+        f"slope. From the reference in the authors' scripts it is {of('exponent', REFERRED)}, and they report {EXPONENT:g}. Their exponent follows from the "
+        f"level, which depends on how much too high they suppose readings to be, and not from the slope. Shadowing about these lines: {of('shadowing', ALL)}, {of('shadowing', BEYOND)} and "
         f"{of('shadowing', REFERRED)} dB.",
         f"The other half's readings lie about the prediction with {of('deviation', f'{ALL}, other half')}, {of('deviation', f'{BEYOND}, other half')} and "
-        f"{of('deviation', f'{REFERRED}, other half')} dB; {of('within 90 %', f'{BEYOND}, other half')} % of them within the band of 90 % ({BEYOND}).",
+        f"{of('deviation', f'{REFERRED}, other half')} dB. Of them {of('within 90 %', f'{BEYOND}, other half')} % are within the band of 90 % ({BEYOND}).",
         f"On hopcast's curve the measured throughput belongs to a power {significant(-number(table, 'readings', 'offset to dBm'))} dB below the reading. "
-        f"Predicted from its readings the other half has, by distance, {of_classes(READ)} kb/s, {papers} measured; from its distances {of_classes('UDP')}, with the level of "
-        "those links of the first half whose throughput was measured, as it was of the links that are predicted. They are weaker than others at their distance: with the "
-        f"level of all readings it would be {of_classes(FROM_ALL)} kb/s. So it is which places were tried that path loss misses, not the card.",
+        f"Predicted from its readings the other half has, by distance, {of_classes(READ)} kb/s, and {papers} measured. Predicted from its distances it has {of_classes('UDP')} kb/s. That is with the level of "
+        "those links of the first half whose throughput was measured. They are weaker than others at their distance. With the "
+        f"level of all readings it would be {of_classes(FROM_ALL)} kb/s. So path loss misses which places were tried, and not the card.",
         f"The card never had more than {MOST:.0f} kb/s there, hopcast's {significant(max(number(table, _case(power), 'UDP') for power in POWERS))}: an "
         "802.11b radio at 11 Mb/s with long preambles is faster than that host, as in R1.",
     ]

@@ -15,7 +15,7 @@ from hopcast.lab.rows import Row, Sample, average, value
 from hopcast.numbers import significant
 from hopcast.statistics import mean
 from hopcast_papers.h2o.places import loss, number
-from hopcast_papers.register import REGISTER
+from hopcast_papers.register import REGISTER, outcome
 from hopcast_papers.strings_and_meshes import mesh
 from hopcast_papers.strings_and_meshes.calls import CHOSEN, TABLE_1, call_case, single
 from hopcast_papers.strings_and_meshes.string import (
@@ -173,18 +173,19 @@ def _notes(table: Table) -> list[str]:
             f"{number(table, _tcp_case(6, window), 'share of one hop that TCP keeps'):.2f}" for window in WINDOWS
         )
         + f" of what it has over one hop, with windows of {' and '.join(map(str, WINDOWS))} (errors with FEC).",
-        f"On the mesh a bulk connection of {SEGMENT} B next to {LOAD:g} kb/s has "
-        + "; ".join(
-            f"{bulk(mesh.case_name(SEGMENT, LOAD, channel))} kb/s by DSDV and {bulk(_static(channel))} by static routes ({channel})"
+        f"What a bulk connection of {SEGMENT} B on the mesh has next to {LOAD:g} kb/s. "
+        + " ".join(
+            f"{channel[0].upper()}{channel[1:]}: {bulk(mesh.case_name(SEGMENT, LOAD, channel))} kb/s by DSDV and {bulk(_static(channel))} by static routes."
             for channel in CHANNELS
-        )
-        + ".",
+        ),
         "DSDV changes the routes of the twelve connections "
         + ", ".join(
             f"{significant(number(table, mesh.case_name(SEGMENT, LOAD, channel), 'changes of routes in a run'))} times"
             for channel in CHANNELS
         )
-        + f" in a run (ideal, errors, FEC). A column or a row has {STRAIGHT} hops; packets have "
+        + f" in a run (ideal, errors, FEC). So the routes of a standing mesh do change. That errors cause it {outcome('P7.re-routes', table)}. A newer sequence number "
+        "may come first over a longer way, and then its route is used. With errors fewer updates arrive.",
+        f"A column or a row has {STRAIGHT} hops; packets have "
         + ", ".join(
             significant(number(table, mesh.case_name(SEGMENT, LOAD, channel), "hops of a packet"), 3)
             for channel in CHANNELS
@@ -195,13 +196,11 @@ def _notes(table: Table) -> list[str]:
             for channel in CHANNELS
         )
         + ".",
-        "With the text's intervals it has "
-        + "; ".join(
-            ", ".join(bulk(mesh.case_name(SEGMENT, rate, channel)) for channel in CHANNELS)
-            + f" kb/s where a packet leaves every {seconds:g} s"
+        "With the text's intervals (ideal, errors, FEC). "
+        + " ".join(
+            f"A packet every {seconds:g} s: {', '.join(bulk(mesh.case_name(SEGMENT, rate, channel)) for channel in CHANNELS)} kb/s."
             for seconds, rate in INTERVALS.items()
-        )
-        + " (ideal, errors, FEC).",
+        ),
     ]
 
 

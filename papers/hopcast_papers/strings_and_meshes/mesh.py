@@ -14,7 +14,7 @@ from hopcast.lab.rows import WHICH, Row, Sample, average, ratio_of_means, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import number
-from hopcast_papers.register import REGISTER
+from hopcast_papers.register import REGISTER, outcome
 from hopcast_papers.strings_and_meshes.string import (
     CHANNELS,
     ERRORS,
@@ -259,22 +259,18 @@ def _notes(table: Table) -> list[str]:
         f"A packet of 1000 B every 0.05 s would be {8 * CBR_PACKET / 0.05 / 1e3:g} kb/s, and every 1.5 s "
         f"{8 * CBR_PACKET / 1.5 / 1e3:.1f} kb/s; 233.3 kb/s is one every {8 * CBR_PACKET / 233.3:.0f} ms and 23.3 kb/s one every "
         f"{8 * CBR_PACKET / 23.3:.0f} ms. The rates are kept.",
-        "A bulk connection of 1000 B has on average "
-        + "; ".join(
-            f"{', '.join(mean(1000, rate, channel) for channel in CHANNELS)} kb/s beside {rate:g} kb/s"
+        "What a bulk connection has on average (ideal, errors, FEC). "
+        + " ".join(
+            f"With {segment} B: {', '.join(mean(segment, rate, channel) for channel in CHANNELS)} kb/s next to {rate:g} kb/s."
+            for segment in (1000, 200)
             for rate in RATES
-        )
-        + " (ideal, errors, FEC); of 200 B "
-        + "; ".join(
-            f"{', '.join(mean(200, rate, channel) for channel in CHANNELS)} kb/s beside {rate:g} kb/s" for rate in RATES
-        )
-        + ".",
+        ),
         "With errors and without FEC the bulk connections keep "
         + kept("errors / ideal")
-        + f" of what the ideal channel carries. An RTS survives a bad spell more often if its preamble and header, {PLCP_OCTETS} octets in ns-2, "
-        f"are not counted; they would keep {kept(f'errors, {SAFE} / ideal')}. Section 5 says that DSDV may take errors for a node out of reach: "
-        f"where it does so with each frame that is given up, they keep {kept(f'errors, {NOTIFIED} / ideal')}.",
-        "Of the middle connections with segments of 200 B and errors, nothing has arrived for some in shorter runs: "
+        + f" of what the ideal channel carries. An RTS survives a bad spell more often if its preamble and header, {PLCP_OCTETS} bytes in ns-2, "
+        f"are not counted. They would keep {kept(f'errors, {SAFE} / ideal')}. Section 5 says that DSDV may treat errors as a node out of reach. "
+        f"Where it does so with each frame that is given up, they keep {kept(f'errors, {NOTIFIED} / ideal')}. The paper has “close to zero”.",
+        f"The paper gives no length of a run. In shorter ones nothing has arrived for some of the four middle connections, with errors and segments of 200 B. Next to {' and '.join(f'{rate:g}' for rate in RATES)} kb/s these are "
         + "; ".join(
             f"in {seconds:g} s "
             + " and ".join(
@@ -288,16 +284,16 @@ def _notes(table: Table) -> list[str]:
             )
             for seconds in SHORT_RUNS
         )
-        + f" of them, beside {' and '.join(f'{rate:g}' for rate in RATES)} kb/s.",
-        f"Beside {RATES[1]:g} kb/s with segments of 200 B {fails('')} of the four connections in the middle fail completely. Where nodes ask for "
-        "addresses as ns-2's do, of which connections that begin at one instant lose the first packet and wait for a timeout, "
-        f"{fails(f', {ARP}')} do; where DSDV is told of lost frames {fails(f', {NOTIFIED}')}.",
+        + ".",
+        f"Next to {RATES[1]:g} kb/s with segments of 200 B {fails('')} of the four connections in the middle fail completely, and the sentence "
+        f"{outcome('P6.middle-fails', table)}. Where nodes ask for addresses as ns-2's do, connections that begin at one instant lose the first packet and wait for a "
+        f"timeout. Then {fails(f', {ARP}')} fail. Where DSDV is told of lost frames {fails(f', {NOTIFIED}')} do.",
         "The connections at constant rates keep "
         + "; ".join(
             f"{', '.join(mean(1000, rate, channel, 'constant rate, mean') for channel in CHANNELS)} of {rate:g} kb/s"
             for rate in RATES
         )
-        + " beside bulk segments of 1000 B (ideal, errors, FEC).",
+        + " next to bulk segments of 1000 B (ideal, errors, FEC).",
         _more_in_words(table),
     ]
 
@@ -319,13 +315,13 @@ def _more_in_words(table: Table) -> str:
     chance, found = (f"{100.0 * number(table, case, RUNS):.0f} %" for case in (CHANCE, MORE))
     return (
         f"By the means of all runs {more or 'none'} of {len(ratios)} bulk connections {'have' if more > 1 else 'has'} more with FEC than on the "
-        f"ideal channel, beside {RATES[1]:g} kb/s; the largest ratio is {largest.measured_text()}. In {found} of the runs by themselves one of "
-        f"them has more, and in {chance} where other runs of the ideal channel, as much less as FEC carries on average, take its place: they "
-        "starve by turns. The paper's reason is there: the connections at constant rates keep "
+        f"ideal channel, next to {RATES[1]:g} kb/s. The largest ratio is {largest.measured_text()}. In {found} of single runs one of "
+        f"them has more. It is {chance} where other runs of the ideal channel, as much less as FEC carries on average, replace FEC: they "
+        "starve by turns. The paper's reason, less interference, exists. The connections at constant rates keep "
         + both(number(table, f"{segment} B, {MORE}", "constant rate, mean, ratio") for segment in SEGMENTS)
-        + " of what they have without errors (beside segments of 200 and 1000 B), and where they are to carry a tenth, bulk connections have "
+        + " of what they have without errors (next to segments of 200 and 1000 B). Where they are to carry a tenth, bulk connections have "
         f"{both(relieved(IDEAL))} times as much on the ideal channel. But with FEC they have even then {both(relieved(FEC))} of what they have without "
-        "errors beside all of that load: "
+        "errors next to all of that load: "
         + (
             "less interference does not make up for what FEC costs and leaves."
             if max(relieved(FEC)) < 1.0

@@ -15,7 +15,7 @@ from hopcast.lab.rows import Row, Sample, average, value
 from hopcast.numbers import significant
 from hopcast.theory import jain
 from hopcast_papers.h2o.places import number
-from hopcast_papers.register import REGISTER
+from hopcast_papers.register import REGISTER, outcome
 from hopcast_papers.strings_and_meshes.string import (
     CHANNELS,
     ERRORS,
@@ -217,23 +217,26 @@ def _notes(table: Table) -> list[str]:
     runs = max(row.replications for row in cells.values())
     fair, middle = "Jain's index over one hop", "middle / mean over one hop"
     return [
-        "The connection over seven hops, no RTS, segments of 200 and 1000 B, has "
-        + "; ".join(f"{long(channel, NS2_WINDOW)} kb/s ({channel})" for channel in CHANNELS)
-        + f". With a window of one segment, as in Fig. 1: {'; '.join(f'{long(channel, 1)} kb/s ({channel})' for channel in CHANNELS)}. "
-        "Each of its segments waits behind those of the connection over one hop in the queue of every node. "
+        "What the connection over seven hops has without RTS, with segments of 200 and 1000 B. "
+        + " ".join(
+            f"{channel[0].upper()}{channel[1:]}: {long(channel, NS2_WINDOW)} kb/s, and with a window of one segment, as in Fig. 1, {long(channel, 1)} kb/s."
+            for channel in CHANNELS
+        )
+        + " Each of its segments waits behind those of the connection over one hop in the queue of every node. "
         + (
             f"Nothing arrives in any of {runs} runs with " + " and ".join(silent)
             if silent
             else "Something arrives in each of the cases"
         )
         + f", for a window of {NS2_WINDOW} segments.",
-        f"If the connection over seven hops begins {AHEAD:g} s before the others, it delivers, with RTS, "
-        + ", ".join(
-            f"{significant(number(table, f'{_first(segment, channel)}, {LONG}', DELIVERED))} in place of "
-            f"{significant(number(table, f'{_short(segment, True, channel, NS2_WINDOW)}, {LONG}', DELIVERED))} segments of {segment} B ({channel})"
+        "The order of the starts decides. These are the segments that the connection over seven hops delivers with RTS if it begins "
+        f"{AHEAD:g} s before the others. "
+        + " ".join(
+            f"Of {segment} B ({channel}): {significant(number(table, f'{_first(segment, channel)}, {LONG}', DELIVERED))} in place of "
+            f"{significant(number(table, f'{_short(segment, True, channel, NS2_WINDOW)}, {LONG}', DELIVERED))}."
             for segment, channel in product(SEGMENTS, CHANNELS)
         )
-        + ".",
+        + f" That it is able to transfer data in all cases {outcome('P5.passes-data', table)}.",
         "Totals without RTS, segments of 1000 B: "
         + ", ".join(f"{significant(of('total', 1000, False, channel))} kb/s ({channel})" for channel in CHANNELS)
         + "; with RTS "
@@ -248,11 +251,11 @@ def _notes(table: Table) -> list[str]:
         + ", ".join(f"{of(middle, 1000, False, channel):.2f} ({channel})" for channel in CHANNELS)
         + " of the mean without RTS. With a window of one segment: "
         + ", ".join(f"{of(middle, 1000, False, channel, 1):.2f} ({channel})" for channel in CHANNELS)
-        + ". FEC makes the channel whole here, so that the middle fares as on the ideal one. With errors nobody holds the air for long, as the paper "
-        "says of them in the same section. What it has of FEC would then be that of errors which are left: with "
+        + ". FEC makes the channel whole here, so that the middle has as little as on the ideal one. With errors no node holds the air for long, as the paper "
+        "says of them in the same section. What it has of FEC would then come from errors that are left. With "
         f"{LEFT_BER:g} of the bits wrong at all times the middle has {number(table, RESIDUAL, middle):.2f} of the mean, more than the "
         f"{of(middle, 1000, False, IDEAL):.2f} of the ideal channel. As many make P4's large segments collapse as they do in the paper. That FEC "
-        "is fairer than errors alone does not follow from them.",
+        f"is fairer than errors alone does not follow from them, and {outcome('P5.fec-middle', table)}.",
     ]
 
 

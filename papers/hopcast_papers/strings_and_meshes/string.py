@@ -360,7 +360,7 @@ def _notes(table: Table) -> list[str]:
 
     def notified(hops: int, window: int, channel: Channel) -> str:
         return (
-            f"{significant(number(table, _notified(hops, window, channel), 'goodput'))} kb/s in place of "
+            f"it would be {significant(number(table, _notified(hops, window, channel), 'goodput'))} kb/s in place of "
             f"{significant(goodput(hops, 1000, window, False, channel))}"
         )
 
@@ -371,8 +371,8 @@ def _notes(table: Table) -> list[str]:
 
     def paused(hops: int, window: int) -> str:
         return (
-            f"{significant(number(table, _paused(hops, window), 'goodput'))} kb/s in place of "
-            f"{significant(goodput(hops, 1000, window, False, ERRORS))} over {hops_text(hops)}"
+            f"With a window of {window} over {hops_text(hops)} it is {table[_paused(hops, window), 'goodput'].measured_text()} in place of "
+            f"{significant(goodput(hops, 1000, window, False, ERRORS))}."
         )
 
     best = {hops: max(WINDOWS, key=lambda window: goodput(hops, 1000, window, False)) for hops in HOPS}
@@ -382,28 +382,28 @@ def _notes(table: Table) -> list[str]:
         f"{significant(six)} kb/s over six, {one / six:.1f} times: nothing overlaps, and each hop costs its time.",
         "The window that carries most (1000 B, no RTS, ideal channel), from one hop to six: "
         + ", ".join(str(best[hops]) for hops in HOPS)
-        + f". Over six hops a window of 4 carries {goodput(6, 1000, 4, False) / six:.2f} times what one segment does, and of 20 "
-        f"{goodput(6, 1000, 20, False) / six:.2f} times: the ends of a long string do not sense each other (550 m), so that two "
+        + f". Over six hops, compared with one segment, a window of 4 carries {goodput(6, 1000, 4, False) / six:.2f} times as much, and of 20 "
+        f"{goodput(6, 1000, 20, False) / six:.2f} times. The ends of a long string do not sense each other (550 m), so that two "
         "segments can be on the air at once. Over one hop a larger window only adds collisions of segments with acknowledgements.",
         "With errors and one segment of 1000 B in flight, no RTS, goodput is "
         + ", ".join(significant(goodput(hops, 1000, 1, False, ERRORS)) for hops in HOPS)
-        + " kb/s from one hop to six; with FEC "
+        + " kb/s from one hop to six. With FEC it is "
         + ", ".join(significant(goodput(hops, 1000, 1, False, FEC)) for hops in HOPS)
         + ". A bad spell of 33 ms outlasts seven attempts at a frame now and then, and each such loss costs a timeout.",
-        f"With FEC over one hop: {number(table, f'1 hop, 1000 B, window 1, {rts_text(False)}, FEC / ideal', 'goodput ratio'):.2f} of the ideal "
+        f"Over one hop FEC keeps {number(table, f'1 hop, 1000 B, window 1, {rts_text(False)}, FEC / ideal', 'goodput ratio'):.2f} of the ideal "
         f"channel's goodput with segments of 1000 B, {number(table, f'1 hop, 200 B, window 1, {rts_text(False)}, FEC / ideal', 'goodput ratio'):.2f} "
-        "with 200 B: preambles, spaces and backoff are not coded, and blocks of 255 octets have the same 102 of correction however "
+        "with 200 B. Preambles, spaces and backoff are not coded, and blocks of 255 bytes have the same 102 of correction however "
         "little they carry.",
-        "Beyond three hops goodput is, as a part of that over two and three (the median of segments, windows, with and without RTS), "
+        "Beyond three hops goodput is a part of that over two and three (the median of segments, windows, with and without RTS): "
         + ", ".join(f"{bigger(channel):.2f} ({channel})" for channel in CHANNELS)
-        + ": on channels that lose nothing further hops cost their time and no more, and it is errors that make a bigger network much worse.",
-        "The authors mended ns-2's errors, whose states stood still while the channel was idle, so that they lasted for very long. With that fault "
-        "(1000 B, no RTS, windows of 1 and of 20): "
-        + "; ".join(paused(hops, window) for window in (1, NS2_WINDOW) for hops in PAUSED_HOPS)
-        + ".",
-        "If DSDV took each frame that is given up for a lost neighbour, as hopcast's does outside of the profile ns-2 (no RTS, 1000 B): over "
-        f"one hop with errors {notified(1, 1, ERRORS)}, over six hops with a window of 20 on the ideal channel {notified(6, 20, IDEAL)}, and "
-        f"with FEC {notified(6, 20, FEC)}.",
+        + ". On channels that lose nothing further hops cost their time and no more. Errors make a bigger network much worse.",
+        "The authors mended ns-2's errors, whose states stood still while the channel was idle, so that they lasted for “very long time”. These are "
+        "goodputs with that fault (1000 B, no RTS). "
+        + " ".join(paused(hops, window) for window in (1, NS2_WINDOW) for hops in PAUSED_HOPS)
+        + " Runs differ much: a node whose channel is bad stays cut off, as nothing moves its channel on.",
+        "DSDV could treat each frame that is given up as a lost neighbour, as hopcast's does outside of the profile ns-2 (no RTS, 1000 B). Over "
+        f"one hop with errors {notified(1, 1, ERRORS)}. Over six hops with a window of 20 on the ideal channel {notified(6, 20, IDEAL)}. "
+        f"With FEC {notified(6, 20, FEC)}.",
     ]
 
 
