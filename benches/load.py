@@ -4,28 +4,35 @@
 default is the module's command. Both print the rows of tables in docs/security.md, and end with status 1 where a line of theirs is crossed.
 
 The router runs in a network namespace, on one core. This program sends what its neighbours would send, each from an address and a hardware
-address of the neighbour. The stream runs between two namespaces, and strangers send from a third one, from invented addresses.
+address of the neighbour; with a network key, sealed by the rules of docs/key-protocol.md. The stream runs between two namespaces, and strangers send from a third one, from invented addresses.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import functools
 import heapq
 import json
 import os
 import random
+import select
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from pathlib import Path
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 NEIGHBOURS = 200
 BRANCH = 10
@@ -42,6 +49,10 @@ FLOOD_RATE = 100_000
 """Datagrams of strangers in a second."""
 KEPT = 0.95
 """The share of its rate that the stream is to keep."""
+SEALED_PORT = 60654
+"""UDP port of sealed messages of all protocols."""
+OVERHEAD = 25 + 9 + 16
+"""Bytes by which a sealed message is longer."""
 TICKS = os.sysconf("SC_CLK_TCK")
 ROUTER, ROUTER_MAC = IPv4Address("10.0.0.1"), bytes.fromhex("020000000001")
 
@@ -258,10 +269,10 @@ def aodv() -> tuple[int, list[Event]]:
     return 654, events
 
 
-def dsdv() -> tuple[int, list[Event]]:
-    """Port and events of DSDV: all of its table of each neighbour each 15 s."""
+def dsdv(overhead: int = 0) -> tuple[int, list[Event]]:
+    """Port and events of DSDV: all of its table of each neighbour each 15 s, in messages to which a key adds this number of bytes."""
     told = [0] * NEIGHBOURS
-    in_one = (1500 - 28 - 11) // 12
+    in_one = (1500 - 28 - 11 - overhead) // 12
 
     def dump(neighbour: int) -> Event:
         def say(nth: int) -> Iterator[tuple[int, bytes]]:
@@ -286,9 +297,62 @@ def dsdv() -> tuple[int, list[Event]]:
     return 269, [dump(neighbour) for neighbour in range(NEIGHBOURS)]
 
 
+class Sealed:
+    """Neighbours that share a network key with the router: they seal what they say, and answer when it asks who they are."""
+
+    def __init__(self, key: bytes, protocol: str) -> None:
+        self.key, self.purpose = key, f"hopcast 1 node {protocol}".encode()
+        generator = random.Random(2)
+        self.epochs = [generator.randbytes(16) for _ in range(NEIGHBOURS)]
+        self.counters = [0] * NEIGHBOURS
+        self.ciphers: dict[bytes, ChaCha20Poly1305] = {}
+        self.sent: list[deque[tuple[float, int]]] = [deque() for _ in range(NEIGHBOURS)]
+        """Of each neighbour, when it sealed which counter in the last two seconds."""
+
+    def cipher(self, epoch: bytes) -> ChaCha20Poly1305:
+        """That of an epoch."""
+        if epoch not in self.ciphers:
+            derived = HKDF(hashes.SHA256(), 32, salt=epoch, info=self.purpose).derive(self.key)
+            self.ciphers[epoch] = ChaCha20Poly1305(derived)
+        return self.ciphers[epoch]
+
+    def message(self, neighbour: int, payload: bytes) -> bytes:
+        """The datagram of a message to all."""
+        inner = node(neighbour, 0).packed + b"\xff" * 4 + bytes([64]) + payload
+        if len(inner) >= 33:
+            return self.seal(neighbour, 0x10, inner)
+        added = 33 - len(inner)
+        return self.seal(neighbour, 0x12, inner + bytes(added - 1) + bytes([added]))
+
+    def answer(self, neighbour: int, octets: bytes) -> bytes | None:
+        """What a neighbour answers to a datagram of the router, if it asks."""
+        header, epoch, number = octets[:25], octets[1:17], octets[17:25]
+        if octets[0] != 0x11 or not self.cipher(epoch).decrypt(bytes(4) + number, octets[25:], header)[0] & 1:
+            return None
+        now, sent = time.monotonic(), self.sent[neighbour]
+        while sent and sent[0][0] < now - 2:
+            sent.popleft()
+        floor = sent[0][1] if sent else self.counters[neighbour]
+        return self.seal(neighbour, 0x11, bytes([2]) + epoch + number + floor.to_bytes(8, "big"))
+
+    def seal(self, neighbour: int, kind: int, plain: bytes) -> bytes:
+        """The next datagram of a neighbour."""
+        epoch, counter = self.epochs[neighbour], self.counters[neighbour]
+        self.counters[neighbour] += 1
+        self.sent[neighbour].append((time.monotonic(), counter))
+        header = bytes([kind]) + epoch + counter.to_bytes(8, "big")
+        return header + self.cipher(epoch).encrypt(bytes(4) + header[17:], plain, header)
+
+
+def hardware(neighbour: int) -> bytes:
+    """The hardware address of a neighbour."""
+    return b"\x02\x00\x00\x01" + struct.pack(">H", neighbour)
+
+
 def router(program: list[str], protocols: list[str]) -> Iterator[bool]:
     """The rows of the router, and whether each holds: all routes stand, no message is lost before the router, and one core is enough."""
     made = {"olsr": olsr, "aodv": aodv, "dsdv": dsdv, "olsr, forged links": forged}
+    made |= {"olsr, key": olsr, "aodv, key": aodv, "dsdv, key": functools.partial(dsdv, OVERHEAD)}
     print(
         "| protocol | messages a second | all routes after | routes, least | processor time | memory, MB | lost before the router |"
     )
@@ -303,19 +367,36 @@ def router(program: list[str], protocols: list[str]) -> Iterator[bool]:
             run("ip", "-n", place, "link", "set", "mesh", "up")
             run("ip", "link", "set", device, "up")
             on_one_core = f"ip netns exec {place} taskset -c 0".split()
-            options = f"node -i mesh -p {protocol.partition(',')[0]} --log warn".split()
+            name = protocol.partition(",")[0]
+            options, sealed = f"node -i mesh -p {name} --log warn".split(), None
+            if protocol.endswith(", key"):
+                key = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "key"
+                run(*program, "key", key)
+                options += ["--key", str(key)]
+                port, sealed = SEALED_PORT, Sealed(bytes.fromhex(key.read_text()), name)
+                # Its answers to neighbours go to them alone.
+                for neighbour in range(NEIGHBOURS):
+                    at = ["to", node(neighbour, 0), "lladdr", hardware(neighbour).hex(":"), "dev", "mesh"]
+                    run("ip", "-n", place, "neighbour", "add", *at, "nud", "permanent")
             command = [*on_one_core, *program, *options]
             process = stack.enter_context(started(command, stderr=subprocess.DEVNULL))
             time.sleep(2)
-            yield load(protocol, port, events, process, place, device)
+            yield load(protocol, port, events, sealed, process, place, device)
 
 
 def load(
-    protocol: str, port: int, events: list[Event], process: subprocess.Popen[bytes], place: str, device: str
+    protocol: str,
+    port: int,
+    events: list[Event],
+    sealed: Sealed | None,
+    process: subprocess.Popen[bytes],
+    place: str,
+    device: str,
 ) -> bool:
     """Lets neighbours speak, measures, and prints the row."""
     link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-    link.bind((device, 0))
+    # With a key, what the router says is read as well.
+    link.bind((device, 0x0800 if sealed else 0))
     generator = random.Random(1)
     begin = time.monotonic()
     queue = [(begin + event.period_s * generator.random(), index, 0) for index, event in enumerate(events)]
@@ -336,16 +417,15 @@ def load(
                 measured_from, before, lost_before, sent_before = now, processor_time(process), lost(place, port), sent
             if measured_from is not None:
                 least = routes if least is None else min(least, routes)
+        if sealed:
+            answer(link, sealed)
         due, index, nth = queue[0]
         if due > now:
-            time.sleep(max(min(due, look_at, end) - now, 0.0))
+            select.select([link] if sealed else [], [], [], max(min(due, look_at, end) - now, 0.0))
             continue
-        for neighbour, payload in events[index].say(nth):
-            hardware = b"\x02\x00\x00\x01" + struct.pack(">H", neighbour)
-            frame = datagram(
-                hardware, b"\xff" * 6, node(neighbour, 0), IPv4Address("255.255.255.255"), (port, port), 64, payload
-            )
-            link.send(frame)
+        for neighbour, message in events[index].say(nth):
+            payload = sealed.message(neighbour, message) if sealed else message
+            send(link, neighbour, (b"\xff" * 6, IPv4Address("255.255.255.255")), port, payload)
             sent += 1
         heapq.heapreplace(queue, (due + events[index].period_s * generator.uniform(0.95, 1.0), index, nth + 1))
     link.close()
@@ -360,6 +440,25 @@ def load(
         flush=True,
     )
     return least >= NEIGHBOURS * BRANCH and gone == 0 and share < 1
+
+
+def send(link: socket.socket, neighbour: int, to: tuple[bytes, IPv4Address], port: int, payload: bytes) -> None:
+    """A neighbour sends a datagram to this hardware address and address."""
+    there, address = to
+    frame = datagram(hardware(neighbour), there, node(neighbour, 0), address, (port, port), 64, payload)
+    link.send(frame)
+
+
+def answer(link: socket.socket, sealed: Sealed) -> None:
+    """Neighbours answer what the router has asked them."""
+    with suppress(BlockingIOError):
+        while True:
+            frame = link.recv(2048, socket.MSG_DONTWAIT)
+            neighbour = struct.unpack(">H", frame[4:6])[0]
+            if frame[:4] != hardware(0)[:4] or neighbour >= NEIGHBOURS or frame[23] != socket.IPPROTO_UDP:
+                continue
+            if payload := sealed.answer(neighbour, frame[42:]):
+                send(link, neighbour, (ROUTER_MAC, ROUTER), SEALED_PORT, payload)
 
 
 def lost(place: str, port: int) -> int:
