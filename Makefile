@@ -37,8 +37,8 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 # A Python module leaves the symbols of the interpreter open, so it can't be linked into a test program: pytest tests it.
 TESTED := --workspace --exclude hopcast-py --locked
-PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
 # Tests of live commands wait for most of their time, and several can do that at once.
+PYTEST := $(BIN)/pytest -q -n $(shell $(PYTHON) -c 'import os; print(2 + os.cpu_count())') --dist loadgroup
 export RUST_TEST_THREADS ?= $(shell $(PYTHON) -c 'import os; print(2 + 2 * os.cpu_count())')
 
 .PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs site bench bench-peers bench-gcc bench-kernel bench-probe bench-stream bench-viewer page fuzz chaos soak clean
