@@ -371,6 +371,10 @@ fn what_a_cloud_cannot_do_is_named() {
         patience.contains("cloud.requests.0.patience") && patience.contains("no effect on a clip in blocks"),
         "{patience}"
     );
+    let waiting = |clips: &str| errors("[[cloud.requests]]", &format!("{clips}[[cloud.requests]]\npatience = \"5 s\""));
+    let second = "[[cloud.clips]]\nname = \"film\"\nrate = \"1 Mb/s\"\nlength = \"60 s\"\nat = [\"home0\"]\n";
+    assert!(waiting(second).contains("there is already a clip \"film\""));
+    assert!(waiting("trace = \"big-buck-bonny\"\n").contains("there is no such trace"));
     let adaptation = |keys: &str| errors("[cloud]", &format!("[cloud]\nadaptation = {{ rule = \"bba\"{keys} }}"));
     assert!(adaptation("").contains("has no effect, as each clip has one rate"));
     let segment = adaptation(", segment = \"150.5 ms\"");

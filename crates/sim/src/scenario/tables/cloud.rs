@@ -23,6 +23,7 @@ use super::super::traces::Traces;
 use super::directory::Directory;
 use super::{Resolver, instant};
 use crate::id::NodeId;
+use crate::video_trace::VideoTrace;
 
 /// Devices that store clips, pass streams on, and display what their users ask for (`docs/models/cloud.md`).
 #[derive(Deserialize, JsonSchema)]
@@ -647,10 +648,13 @@ impl Resolver<'_> {
                     return None;
                 }
             }
-            let variable = clip.trace.is_some().then(|| resolver.variable_rate(index, &clip, prefetch, &mut traces));
-            let (rate, variable) = match variable {
-                Some(found) => found.map(|(rate, index)| (rate, Some(index)))?,
+            let (rate, variable) = match &clip.trace {
                 None => (resolver.constant_rate(index, &clip)?, None),
+                Some(trace) => {
+                    let trace = resolver.trace_of(index, &clip, trace, &mut traces)?;
+                    let (rate, varying) = resolver.variable_rate(index, &clip, &trace, prefetch);
+                    (rate, Some(varying))
+                }
             };
             let lower_rates: Vec<u32> = clip.lower_rates.iter().flatten().map(|rate| rate.0 as u32).collect();
             let path = ["cloud", "clips", index, "lower_rates"];
@@ -705,28 +709,25 @@ impl Resolver<'_> {
         clip.rate.map(|rate| rate.0 as u32)
     }
 
-    /// The mean rate of a clip with a trace in b/s, and how it varies.
-    fn variable_rate(
-        &mut self,
-        index: &str,
-        clip: &Clip,
-        prefetch: Duration,
-        traces: &mut Traces<'_>,
-    ) -> Option<(u32, Arc<Index>)> {
+    /// The trace with this name, of a clip.
+    fn trace_of(&mut self, index: &str, clip: &Clip, name: &str, traces: &mut Traces<'_>) -> Option<VideoTrace> {
         let at = |key| ["cloud", "clips", index, key];
         for (is_given, key) in [(clip.block.is_some(), "block"), (clip.lower_rates.is_some(), "lower_rates")] {
             if is_given {
                 self.report(&at(key), "does not fit a clip whose rate varies", "no cloud.clips.trace");
             }
         }
-        let name = clip.trace.as_deref()?;
-        let trace = match traces.find(name) {
-            Ok(trace) => trace,
+        match traces.find(name) {
+            Ok(trace) => Some(trace),
             Err((problem, expected)) => {
                 self.report(&at("trace"), problem, expected);
-                return None;
+                None
             }
-        };
+        }
+    }
+
+    /// The mean rate of a clip with a trace in b/s, and how it varies.
+    fn variable_rate(&mut self, index: &str, clip: &Clip, trace: &VideoTrace, prefetch: Duration) -> (u32, Arc<Index>) {
         // Wishes have lengths in whole milliseconds.
         let millis = (Duration::from(clip.length).as_nanos() / 1_000_000) as u32;
         let length = Duration::from_millis(millis.into());
@@ -736,11 +737,12 @@ impl Resolver<'_> {
         let mean = bits / length.as_secs_f64();
         let rate = clip.rate.map_or(mean, |rate| rate.0);
         if clip.rate.is_none() {
-            self.ledger.note(&at("rate"), &Rate(libm::round(mean)).to_string(), "trace");
+            let path = ["cloud", "clips", index, "rate"];
+            self.ledger.note(&path, &Rate(libm::round(mean)).to_string(), "trace");
         }
         // A float to integer cast saturates.
         let rates: Vec<u32> = rates.into_iter().map(|found| libm::round(found * rate / mean) as u32).collect();
-        Some((libm::round(rate) as u32, Arc::new(Index::new(rates.into(), millis, prefetch))))
+        (libm::round(rate) as u32, Arc::new(Index::new(rates.into(), millis, prefetch)))
     }
 
     fn requests(
@@ -772,7 +774,10 @@ impl Resolver<'_> {
                 );
                 return None;
             };
-            if keys.patience.0 > 0.0 && stored[clips.clone()].iter().any(|clip| clip.blocks.is_some()) {
+            // A clip with an error has a place in the catalogue, but is not stored.
+            let has_blocks =
+                stored.get(clips.clone()).is_some_and(|clips| clips.iter().any(|clip| clip.blocks.is_some()));
+            if keys.patience.0 > 0.0 && has_blocks {
                 let problem = "has no effect on a clip in blocks: a block that no device has ends the display";
                 resolver.report(&["cloud", "requests", index, "patience"], problem, "no cloud.clips.block");
             }
