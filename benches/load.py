@@ -4,7 +4,8 @@
 default is the module's command. Both print the rows of tables in docs/security.md, and end with status 1 where a line of theirs is crossed.
 
 The router runs in a network namespace, on one core. This program sends what its neighbours would send, each from an address and a hardware
-address of the neighbour; with a network key, sealed by the rules of docs/key-protocol.md. The stream runs between two namespaces, and strangers send from a third one, from invented addresses.
+address of the neighbour; with a network key, sealed by the rules of docs/key-protocol.md. The stream runs between two namespaces, and strangers
+send from a third one, from invented addresses.
 """
 
 from __future__ import annotations

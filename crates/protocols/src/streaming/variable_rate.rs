@@ -1,6 +1,6 @@
 //! Clips whose rate varies: where each packet is shown, and which constant rate is enough for them.
 //!
-//! Who has the clip or asks for it knows its [`Index`], as a player knows the segment index of a file. The stream reserves one rate: the least at which
+//! A device that has the clip or asks for it knows its [`Index`], as a player knows the segment index of a file. The stream reserves one rate: the least at which
 //! nothing comes late. Media may come as early as the display's buffer has room, and must be there when they are shown. So with A(s, t) bits
 //! between s and t of the clip, and x seconds in the buffer, the rate r has to have A(s, t) ≤ r · (t − s + x) for all s < t. This is the envelope
 //! of Wrege, Knightly, Zhang and Liebeherr ("Deterministic delay bounds for VBR video in packet-switching networks", IEEE/ACM Transactions on
