@@ -17,8 +17,9 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.statistics import mean
 from hopcast_papers.h2o.places import number
+from hopcast_papers.notes import capitalized, finding, outcome
 from hopcast_papers.ns2 import LEAST_RTO, MIN_RTO
-from hopcast_papers.register import REGISTER, finding, outcome
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -497,8 +498,8 @@ def _m1_notes(table: Table) -> list[str]:
         f"of the time. Here it is there for {of(QUIET_FAR, 'time with a queue beyond half')} and {of(MOVING, 'time with a queue beyond half')} of it.",
         f"At rest between random ends, mostly one hop apart, the queue is beyond half for {of(QUIET, 'time with a queue beyond half')} of the time: the stream fills "
         f"the queue of the node it starts at. There IDD is HIGH in {of(QUIET, 'IDD HIGH, queue beyond half')} and STT LOW in {of(QUIET, 'STT LOW, queue beyond half')} of the intervals "
-        "beyond half, which tells nothing. A stream of 50 kb/s does not fill it, and "
-        f"there, with {of(LIMITED, 'time with a queue beyond half')} of the time in congestion, IDD is HIGH in "
+        "beyond half, which tells nothing. A stream of 50 kb/s does not fill it: the queue is beyond half for "
+        f"{of(LIMITED, 'time with a queue beyond half')} of the time. Then IDD is HIGH in "
         f"{of(LIMITED, 'IDD HIGH, queue beyond half')} and STT LOW in {of(LIMITED, 'STT LOW, queue beyond half')} of the intervals beyond half.",
         "The stream of Fig. 2 is “a TFRC flow”: it counts every loss, whatever its receiver identifies. Moving, with errors, its queue is beyond half for "
         f"{of(MOVING, 'time with a queue beyond half')} of the time. An ADTFRC flow there brings its own congestion: "
@@ -927,7 +928,7 @@ def _m3_notes(table: Table) -> list[str]:
             )
             for speed in speeds
         )
-        found.append(f"{setting[0].upper()}{setting[1:]}, kb/s: {parts}.")
+        found.append(f"{capitalized(setting)}, kb/s: {parts}.")
     fastest = max(float(row.case.split(": ")[1].split(" m/s")[0]) for row in table.rows if ": " in row.case)
 
     def gain(setting: str, metric: str) -> str:
@@ -1382,7 +1383,7 @@ def _m7_notes(table: Table) -> list[str]:
 
     def drawn(word: str) -> str:
         return " ".join(
-            f"{case[0].upper()}{case[1:]}: IDD HIGH {of(case, f'packets with IDD HIGH, {word}')}, STT LOW {of(case, f'packets with STT LOW, {word}')}, "
+            f"{capitalized(case)}: IDD HIGH {of(case, f'packets with IDD HIGH, {word}')}, STT LOW {of(case, f'packets with STT LOW, {word}')}, "
             f"both {of(case, f'packets with both, {word}')}."
             for case in JUDGED
         )

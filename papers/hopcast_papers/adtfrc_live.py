@@ -14,7 +14,8 @@ from hopcast.results import Result
 from hopcast.scenario import Scenario
 from hopcast_papers import real_hosts
 from hopcast_papers.h2o.places import mbps, number
-from hopcast_papers.register import REGISTER, finding
+from hopcast_papers.notes import finding
+from hopcast_papers.register import REGISTER
 
 PAIRS = (("adtfrc", "adtfrc"), ("adtfrc", "tfrc"), ("tfrc", "adtfrc"), ("tfrc", "tfrc"))
 """Variants of the sender and of the receiver."""

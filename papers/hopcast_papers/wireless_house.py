@@ -17,7 +17,8 @@ from hopcast.lab.rows import Row, Sample, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario, trace_folders
 from hopcast.statistics import mean
-from hopcast_papers.register import NOISE, REGISTER, finding, outcome
+from hopcast_papers.notes import finding, outcome
+from hopcast_papers.register import NOISE, REGISTER
 
 if TYPE_CHECKING:
     import polars

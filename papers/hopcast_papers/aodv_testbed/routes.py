@@ -19,7 +19,8 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.aodv_testbed import capture
 from hopcast_papers.h2o.places import number
-from hopcast_papers.register import REGISTER, finding, outcome
+from hopcast_papers.notes import capitalized, finding, outcome
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -561,7 +562,7 @@ def _a3_notes(table: Table) -> list[str]:
         f"gives {shares(both)} %.",
         "The mean distance from the paper, in this order: "
         + " ".join(
-            f"{_hops(hops)[0].upper()}{_hops(hops)[1:]}: {', '.join(f'{points:.0f}' for points in off[hops])} points. {cause(hops)}."
+            f"{capitalized(_hops(hops))}: {', '.join(f'{points:.0f}' for points in off[hops])} points. {cause(hops)}."
             for hops in RECEIVED
         )
         + f" Of 18 cells {', '.join(str(within(setting)) for setting in settings)} are within 5 points.",
@@ -940,7 +941,7 @@ def _a7_notes(table: Table) -> list[str]:
     return [
         *(
             f"Over {_hops(hops)} {of(hops, '')} % of {', '.join(f'{load:g}' for load in A7_LOADS)} Mb/s arrive with cards of the first "
-            f"generation, {of(hops, NEWER)} % with link acknowledgements and RTS/CTS, and {of(hops, NO_HELLOS)} % without hellos, too."
+            f"generation. With link acknowledgements and RTS/CTS it is {of(hops, NEWER)} %, and without hellos, too, {of(hops, NO_HELLOS)} %."
             for hops in RECEIVED
         ),
         f"The sentence on newer cards is judged over all loads (median: {finding('A7.impact', table)} more), and {outcome('A7.impact', table)}. "

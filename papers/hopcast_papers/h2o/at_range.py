@@ -26,7 +26,8 @@ from hopcast_papers.h2o.places import (
     scattering_parameter,
 )
 from hopcast_papers.h2o.streams import KB, SOCKET_BUFFER
-from hopcast_papers.register import NOISE, REGISTER, outcome
+from hopcast_papers.notes import outcome
+from hopcast_papers.register import NOISE, REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -32,7 +32,8 @@ from hopcast_papers.h2o import (
     walks,
 )
 from hopcast_papers.h2o.places import number
-from hopcast_papers.register import REGISTER, finding, outcome
+from hopcast_papers.notes import finding, outcome
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -36,7 +36,8 @@ from hopcast_papers.h2o.places import (
     scenario,
 )
 from hopcast_papers.h2o.streams import KB
-from hopcast_papers.register import NOISE, REGISTER, finding, outcome
+from hopcast_papers.notes import finding, outcome
+from hopcast_papers.register import NOISE, REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,8 @@ from hopcast.results import Result
 from hopcast.scenario import Scenario
 from hopcast_papers import real_hosts
 from hopcast_papers.h2o.places import number
-from hopcast_papers.register import REGISTER, outcome
+from hopcast_papers.notes import capitalized, outcome
+from hopcast_papers.register import REGISTER
 
 START, APART, LENGTH = 35.0, 5.0, 180.0
 """Seconds until the first request, by when links are known; from one request to the next; of a film."""
@@ -196,7 +197,7 @@ def _notes(table: Table) -> list[str]:
 
     return [
         "Between real hosts, and in brackets how much less or more than simulated. "
-        + " ".join(f"{name[0].upper()}{name[1:]}." for name in (line(*names) for names in METRICS.values()))
+        + " ".join(f"{capitalized(name)}." for name in (line(*names) for names in METRICS.values()))
         + " Start-up is the mean of the three films, all else their sum.",
         "Hiccups come from people in the beam of a display while no second path is held, as in H12's scene e; the simulation has the same people. That films have no hiccup "
         f"{outcome('H15.hiccup-free', table)}. That a film returns to the longer path {outcome('H15.returned', table)}.",

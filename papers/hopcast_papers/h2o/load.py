@@ -18,7 +18,8 @@ from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes, oracle
 from hopcast_papers.h2o.places import number
-from hopcast_papers.register import REGISTER, outcome
+from hopcast_papers.notes import outcome
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,7 +18,8 @@ from hopcast.placement import Clip, Map, Placement, Policy, grid, place, string
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes
 from hopcast_papers.h2o.places import number
-from hopcast_papers.register import REGISTER, finding, outcome
+from hopcast_papers.notes import finding, outcome
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from hopcast.types import Cloud, Requests

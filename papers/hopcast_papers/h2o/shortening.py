@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
-from hopcast_papers.register import REGISTER, finding, outcome
+from hopcast_papers.notes import finding, outcome
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

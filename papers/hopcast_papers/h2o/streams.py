@@ -16,7 +16,8 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.theory import jain
 from hopcast_papers.h2o.hosts import COPY_US, HELD, HOST_TIME, held, held_parameter, host_parameter, with_host_time
-from hopcast_papers.register import REGISTER, finding
+from hopcast_papers.notes import finding
+from hopcast_papers.register import REGISTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -515,9 +516,9 @@ def _h5_notes(table: Table) -> list[str]:
         f"With hosts that take their time (H2) the loss at 1 KB is {significant(_number(table, _case('udp', 1, HOST_TIME), 'loss'))} %. The bandwidth is "
         f"{_number(table, _case('udp', 1, HOST_TIME), 'bandwidth'):.2f} instead of {_number(table, _case('udp', 1), 'bandwidth'):.2f} Mb/s (7.73 in the paper). A source that copies each unit "
         "before it sends it, as the relays do, leaves them more turns.",
-        "With calls that are held until a unit is sent, as Windows holds those of more than 1 KB, "
+        "Windows holds calls of more than 1 KB until they are sent. With calls that are held the loss in units of 2, 4, 8 and 16 KB is "
         + ", ".join(significant(_number(table, _case("udp", adu, HELD), "loss"), 2) for adu in ADU_KB[1:])
-        + " % are lost in units of 2, 4, 8 and 16 KB. Without that it is "
+        + " %. Without them it is "
         + ", ".join(significant(_number(table, _case("udp", adu), "loss"), 2) for adu in ADU_KB[1:])
         + " %.",
         f"UDP over three hops carries {min(ratios):.2f} to {max(ratios):.2f} of a stream of H4, by ADU size.",

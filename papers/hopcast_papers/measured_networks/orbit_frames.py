@@ -18,6 +18,7 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import number
 from hopcast_papers.measured_networks.files import FRAME_INTERVAL, FRAMES, FRAMES_SENT, missing, receptions
+from hopcast_papers.notes import capitalized
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -306,8 +307,8 @@ def _notes(table: Table) -> list[str]:
         f"links of two kinds out of the states of one. It stays in its bad state for {each('mean time bad', MODELS[0])} s on average.",
         f"Loss of links that were not fitted, in per cent: {others(LOSS, MODELS[0])} measured there, {each(LOSS, MODELS[0])} here (Elliott). "
         "States last as long as a measurement of 30 s, so that hardly any link shows the share of bad time that the chain has in the long run.",
-        f"Bursts of one frame are {others(ONCE, MODELS[0])} % of all bursts there, {each(ONCE, MODELS[0])} % with Elliott's chain and "
-        f"{each(ONCE, MODELS[1])} % with Gilbert's, whose bursts are geometric. {LENGTHY.capitalize()} are {others(LENGTHY, MODELS[0])} % there, and "
+        f"Bursts of one frame are {others(ONCE, MODELS[0])} % of all bursts there. With Elliott's chain they are {each(ONCE, MODELS[0])} %, and "
+        f"with Gilbert's, whose bursts are geometric, {each(ONCE, MODELS[1])} %. {LENGTHY.capitalize()} are {others(LENGTHY, MODELS[0])} % there, and "
         f"{each(LENGTHY, MODELS[0])} % with Elliott's chain. The mean burst has {others(MEAN, MODELS[0])} frames, with Elliott's chain {each(MEAN, MODELS[0])}.",
         f"Among links that change alone, bursts of one frame are {others(ONCE, MODELS[2])} % there and {each(ONCE, MODELS[2])} % here. The mean "
         f"burst has {others(MEAN, MODELS[2])} and {each(MEAN, MODELS[2])} frames. One chain can't show that links differ.",
@@ -326,7 +327,7 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
         return bars([f"{noise} dBm" for noise in NOISES], groups, y=f"{metric}, {UNITS[metric]}")
 
     return [
-        (f"{metric[0].upper()}{metric[1:]}, {model}", drawn(metric, model))
+        (f"{capitalized(metric)}, {model}", drawn(metric, model))
         for model in (MODELS[0], MODELS[2])
         for metric in (LOSS, ONCE, MEAN)
     ]

@@ -20,6 +20,7 @@ from hopcast.statistics import mean
 from hopcast.theory import saturated_link_cycle
 from hopcast_papers.h2o.places import number
 from hopcast_papers.measured_networks.files import CHAIN_LINKS, CHAIN_TCP, chain_table, missing
+from hopcast_papers.notes import capitalized
 from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes.string import hops_text, kbps
 
@@ -260,7 +261,7 @@ def _notes(table: Table) -> list[str]:
         "Of the eight rates agree within a factor of 1.5: "
         + ", ".join(f"{n} {name}" for name, n in agree.items())
         + ". The exponent decides how far beyond its neighbours a node is heard. "
-        + " ".join(f"{ground.name[0].upper()}{ground.name[1:]}: up {rates('up', ground)} kb/s." for ground in BESIDE),
+        + " ".join(f"{capitalized(ground.name)}: up {rates('up', ground)} kb/s." for ground in BESIDE),
     ]
 
 

@@ -18,7 +18,8 @@ from hopcast.lab.sensitivity import FEW
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import loss, number
-from hopcast_papers.register import REGISTER, RESOLUTION, outcome
+from hopcast_papers.notes import capitalized, outcome
+from hopcast_papers.register import REGISTER, RESOLUTION
 from hopcast_papers.strings_and_meshes.string import (
     ERRORS,
     FEC,
@@ -323,12 +324,9 @@ def _p2_notes(table: Table) -> list[str]:
     quiet = [setting for setting in (CHOSEN, *BESIDE["P2"]) if setting.start and most(setting) < RESOLUTION]
     return [
         "Cells of the table's 21 that agree, within a factor of 1.5 or one point. "
-        + " ".join(f"{setting.name[0].upper()}{setting.name[1:]}: {n}." for setting, n in agree.items()),
+        + " ".join(f"{capitalized(setting.name)}: {n}." for setting, n in agree.items()),
         "Loss of packets of 600 B in per cent, from one hop to seven. "
-        + " ".join(
-            f"{setting.name[0].upper()}{setting.name[1:]}: {losses(setting)}."
-            for setting in (CHOSEN, NO_FEC, FITTED, EAGER)
-        ),
+        + " ".join(f"{capitalized(setting.name)}: {losses(setting)}." for setting in (CHOSEN, NO_FEC, FITTED, EAGER)),
         f"That more hops lose more {outcome('P2.more-hops', table)}. Once routes are known neither of the paper's reasons, retries and delays, gives its 0.25 to 6 %. With "
         f"FEC a call loses at most {significant(most(CHOSEN), 2)} %, without FEC {significant(most(NO_FEC), 2)} %.",
         f"That smaller packets lose less is a value here, as the paper's Table 1 contradicts the sentence. Its means over seven numbers of hops are {', '.join(f'{mean:.2f}' for mean in means)} % "
@@ -419,7 +417,7 @@ def _p3_notes(table: Table) -> list[str]:
         "headers, before preambles, acknowledgements, RTS and FEC. At 2 Mb/s with few places that can send at once this does not fit on the "
         "air. The paper's overlapping calls lose 2 to 20 %. If the paper's calls were of 64 kb/s, they did not all last; if they were of 8 kb/s, its packets held up to 600 ms of speech.",
         "Cells of the ten of Tables 2 and 3 that agree, within a factor of 1.5 or one point. "
-        + " ".join(f"{setting.name[0].upper()}{setting.name[1:]}: {n}." for setting, n in agree.items()),
+        + " ".join(f"{capitalized(setting.name)}: {n}." for setting, n in agree.items()),
     ]
 
 

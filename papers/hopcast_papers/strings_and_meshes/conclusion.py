@@ -15,7 +15,8 @@ from hopcast.lab.rows import Row, Sample, average, value
 from hopcast.numbers import significant
 from hopcast.statistics import mean
 from hopcast_papers.h2o.places import loss, number
-from hopcast_papers.register import REGISTER, outcome
+from hopcast_papers.notes import capitalized, outcome
+from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes import mesh
 from hopcast_papers.strings_and_meshes.calls import CHOSEN, TABLE_1, call_case, single
 from hopcast_papers.strings_and_meshes.string import (
@@ -175,7 +176,7 @@ def _notes(table: Table) -> list[str]:
         + f" of what it has over one hop, with windows of {' and '.join(map(str, WINDOWS))} (errors with FEC).",
         f"What a bulk connection of {SEGMENT} B on the mesh has next to {LOAD:g} kb/s. "
         + " ".join(
-            f"{channel[0].upper()}{channel[1:]}: {bulk(mesh.case_name(SEGMENT, LOAD, channel))} kb/s by DSDV and {bulk(_static(channel))} by static routes."
+            f"{capitalized(channel)}: {bulk(mesh.case_name(SEGMENT, LOAD, channel))} kb/s by DSDV and {bulk(_static(channel))} by static routes."
             for channel in CHANNELS
         ),
         "DSDV changes the routes of the twelve connections "

@@ -14,7 +14,8 @@ from hopcast.lab.rows import WHICH, Row, Sample, average, ratio_of_means, value
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o.places import number
-from hopcast_papers.register import REGISTER, outcome
+from hopcast_papers.notes import outcome
+from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes.string import (
     CHANNELS,
     ERRORS,

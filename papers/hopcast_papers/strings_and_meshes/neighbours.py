@@ -15,7 +15,8 @@ from hopcast.lab.rows import Row, Sample, average, value
 from hopcast.numbers import significant
 from hopcast.theory import jain
 from hopcast_papers.h2o.places import number
-from hopcast_papers.register import REGISTER, outcome
+from hopcast_papers.notes import capitalized, outcome
+from hopcast_papers.register import REGISTER
 from hopcast_papers.strings_and_meshes.string import (
     CHANNELS,
     ERRORS,
@@ -219,7 +220,7 @@ def _notes(table: Table) -> list[str]:
     return [
         "What the connection over seven hops has without RTS, with segments of 200 and 1000 B. "
         + " ".join(
-            f"{channel[0].upper()}{channel[1:]}: {long(channel, NS2_WINDOW)} kb/s, and with a window of one segment, as in Fig. 1, {long(channel, 1)} kb/s."
+            f"{capitalized(channel)}: {long(channel, NS2_WINDOW)} kb/s, and with a window of one segment, as in Fig. 1, {long(channel, 1)} kb/s."
             for channel in CHANNELS
         )
         + " Each of its segments waits behind those of the connection over one hop in the queue of every node. "
