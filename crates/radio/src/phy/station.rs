@@ -123,7 +123,8 @@ impl Phy {
 
     /// EIFS − DIFS = SIFS + the time of an ACK at the lowest mandatory rate (10.3.2.3.7), where that ACK has the
     /// modulation of the frame that was not understood, `failed`: 1 Mb/s after DSSS, 6 Mb/s after OFDM. In 802.11g this
-    /// is the value of dot11DynamicEIFSActivated; elsewhere the two are one. DCF adds DIFS to it, EDCA the AIFS of an
+    /// is the value of dot11DynamicEIFSActivated; elsewhere the two are one. After a frame of a modulation that this
+    /// physical layer does not have, it is that of the lowest rate of all. DCF adds DIFS to it, EDCA the AIFS of an
     /// access category. Zero if stations do not answer.
     pub fn eifs_without_difs(&self, failed: TxVector) -> Duration {
         if !self.standard.acknowledges() {
@@ -175,9 +176,11 @@ impl Phy {
         vectors.filter(move |vector| vector.modulation_class() == class && vector.framing().is_basic)
     }
 
-    /// The lowest rate of the basic set that is of the modulation class of `vector`.
+    /// The lowest rate of the basic set that is of the modulation class of `vector`; of any class, if none is.
     fn lowest_basic(&self, vector: TxVector) -> TxVector {
-        self.basic_set(vector.modulation_class()).next().expect("every modulation class has a basic set")
+        let own = self.basic_set(vector.modulation_class()).next();
+        let lowest = || self.vectors().iter().copied().find(|vector| vector.framing().is_basic);
+        own.or_else(lowest).expect("every standard has a basic set")
     }
 }
 
@@ -229,6 +232,9 @@ mod tests {
         let phy = Standard::Erp.phy(false);
         assert_eq!(micros(eifs(&phy, 54.0)), 10.0 + 50.0 + 28.0);
         assert_eq!(micros(eifs(&phy, 11.0)), 10.0 + 304.0 + 28.0);
+        // By the rules of ns-2 a station of 802.11b notices frames of OFDM as errors.
+        let old = Standard::HrDsss.phy(false);
+        assert_eq!(micros(old.eifs_without_difs(at(&phy, 54.0))), 10.0 + 304.0);
     }
 
     /// Table 18-5: the slot of 20 µs and what follows from it; nothing else, and nowhere else.

@@ -7,6 +7,7 @@ mod vocabulary;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use hopcast_protocols::time::Instant;
 use hopcast_sim::capture::Selection;
@@ -29,66 +30,130 @@ const WIRE: f64 = 100e6;
 /// In m/s.
 const LIGHT: f64 = 299_792_458.0;
 
-/// Worlds of a run that is not asked for a number of them.
-const KNOWN: u32 = 100;
+/// Worlds of a run that is not asked for a number of them. Of these, one of [`KNOWN_EACH`] runs in several ways, which takes five times as
+/// long.
+const KNOWN: u32 = 1000;
+/// See [`KNOWN`].
+const KNOWN_EACH: u32 = 10;
+/// Worlds that a thread draws before it asks for more.
+const SHARE: u32 = 10;
 
 /// The same worlds each time, or as many others as `HOPCAST_WORLDS` asks for, all drawn around the key or word of `HOPCAST_WORLDS_WITH`
 /// if that is given: those may still find a defect.
 #[test]
 fn worlds_keep_every_promise() {
-    let config = |cases| ProptestConfig { max_shrink_iters: 20_000, ..ProptestConfig::with_cases(cases) };
     match std::env::var("HOPCAST_WORLDS") {
         Ok(number) => {
             let number = number.parse().expect("HOPCAST_WORLDS is a number");
             let wanted = std::env::var("HOPCAST_WORLDS_WITH").ok();
             let is_known = wanted.as_ref().is_none_or(|wanted| keys::ALL.contains(wanted));
             assert!(is_known, "HOPCAST_WORLDS_WITH is unknown; one of these is expected: {:#?}", *keys::ALL);
-            try_worlds(number, Worlds { wanted }, TestRunner::new(config(number)));
+            try_worlds(number, 1, &Worlds { wanted }, |_, config| TestRunner::new(config));
         }
-        Err(_) => {
-            let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-            try_worlds(KNOWN, Worlds { wanted: None }, TestRunner::new_with_rng(config(KNOWN), random));
-        }
+        Err(_) => try_worlds(KNOWN, KNOWN_EACH, &Worlds { wanted: None }, |share, config| {
+            let mut seed = [0; 32];
+            seed[..4].copy_from_slice(&share.to_le_bytes());
+            TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed))
+        }),
     }
 }
 
-/// Draws this many worlds. One that breaks a promise is made as small as it gets, and printed.
+/// Draws this many worlds, with one runner for each share of them, on all processors, and runs one of `each` in several ways. A world that
+/// breaks a promise is made as small as it gets, and printed.
 #[expect(clippy::print_stdout, reason = "says what was tried")]
-fn try_worlds(number: u32, worlds: Worlds, mut runner: TestRunner) {
-    let [mut whole, mut unordered] = [0, 0].map(std::cell::Cell::new);
-    let is_broken = std::cell::Cell::new(false);
-    let outcome = runner.run(&worlds, |world| {
-        let tried = keeps_every_promise(&world).inspect_err(|error| {
-            // To make it smaller takes minutes.
-            if !is_broken.replace(true) {
-                println!("{error}\n{world}");
+fn try_worlds(number: u32, each: u32, worlds: &Worlds, runner: impl Fn(u32, ProptestConfig) -> TestRunner + Sync) {
+    let next = AtomicU32::new(0);
+    let work = || {
+        let mut tally = Tally::default();
+        loop {
+            let share = next.fetch_add(1, Ordering::Relaxed);
+            let cases = number.saturating_sub(share.saturating_mul(SHARE)).min(SHARE);
+            if cases == 0 {
+                return Ok(tally);
             }
-        })?;
-        whole.set(whole.get() + u32::from(tried.is_whole));
-        unordered.set(unordered.get() + u32::from(tried.is_unordered));
-        Ok(())
+            let config = ProptestConfig {
+                max_shrink_iters: 20_000,
+                failure_persistence: None,
+                ..ProptestConfig::with_cases(cases)
+            };
+            let tried = try_share(each, worlds, runner(share, config));
+            // To make one smaller takes minutes, in which the others end.
+            tally = tally + tried.inspect_err(|_| next.store(number, Ordering::Relaxed))?;
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let tallies: Vec<Result<Tally, String>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("worlds do not panic")).collect()
     });
-    let (whole, unordered) = (*whole.get_mut(), *unordered.get_mut());
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
+    let tally = tallies.into_iter().collect::<Result<Vec<_>, _>>().unwrap_or_else(|error| panic!("{error}"));
+    let Tally { whole, several, unordered } = tally.into_iter().fold(Tally::default(), core::ops::Add::add);
     println!(
-        "{number} worlds: {whole} ran to their end in several ways, {unordered} of them with their flows in another order"
+        "{number} worlds: {whole} ran to their end, {several} of them in several ways, {unordered} of these with their flows in another order"
     );
     assert!(f64::from(whole) > 0.7 * f64::from(number), "{whole} of {number} are short enough");
+    assert!(several * each > whole / 2, "{several} of {whole} in several ways");
     // Few worlds have them.
     assert!(number < 2_000 || unordered > 0, "no world has flows in no order");
 }
 
+/// Draws the worlds of one runner.
+#[expect(clippy::print_stdout, reason = "says what was found")]
+fn try_share(each: u32, worlds: &Worlds, mut runner: TestRunner) -> Result<Tally, String> {
+    let tally = std::cell::Cell::new(Tally::default());
+    let (is_broken, number) = (std::cell::Cell::new(false), std::cell::Cell::new(0));
+    let outcome = runner.run(worlds, |world| {
+        let place = number.replace(number.get() + 1);
+        let tried = keeps_every_promise(&world, is_broken.get() || place % each == 0).inspect_err(|error| {
+            if !is_broken.replace(true) {
+                println!("{error}\n{world}");
+            }
+        })?;
+        let one = Tally {
+            whole: tried.is_whole.into(),
+            several: tried.is_several.into(),
+            unordered: tried.is_unordered.into(),
+        };
+        tally.set(tally.get() + one);
+        Ok(())
+    });
+    outcome.map(|()| tally.get()).map_err(|error| error.to_string())
+}
+
+/// How many worlds were tried in which way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    /// Up to their end.
+    whole: u32,
+    /// In several ways.
+    several: u32,
+    /// With their flows in another order.
+    unordered: u32,
+}
+
+impl core::ops::Add for Tally {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            whole: self.whole + other.whole,
+            several: self.several + other.several,
+            unordered: self.unordered + other.unordered,
+        }
+    }
+}
+
 /// What of a world was tried.
 struct Tried {
-    /// Up to its end, in several ways.
+    /// Up to its end.
     is_whole: bool,
+    /// In several ways.
+    is_several: bool,
     /// With its flows in another order.
     is_unordered: bool,
 }
 
-fn keeps_every_promise(world: &Value) -> Result<Tried, TestCaseError> {
+fn keeps_every_promise(world: &Value, in_several_ways: bool) -> Result<Tried, TestCaseError> {
     let loaded = draw::load(world).map_err(|fields| TestCaseError::fail(format!("refused: {fields:?}")))?;
     let scenario = &loaded.scenario;
     let simulation = checked(scenario)?;
@@ -97,8 +162,9 @@ fn keeps_every_promise(world: &Value) -> Result<Tried, TestCaseError> {
         is_accounted_for(summary)?;
         is_no_faster_than_its_links(scenario, &simulation, place, summary)?;
     }
-    if simulation.now() < simulation.end() {
-        return Ok(Tried { is_whole: false, is_unordered: false });
+    let is_whole = simulation.now() >= simulation.end();
+    if !is_whole || !in_several_ways {
+        return Ok(Tried { is_whole, is_several: false, is_unordered: false });
     }
     let found = run(scenario, &Way { seeds: &[scenario.seed], threads: 1, folder: None });
     for (summary, flow) in summaries.iter().zip(&found[0].flows) {
@@ -133,7 +199,7 @@ fn keeps_every_promise(world: &Value) -> Result<Tried, TestCaseError> {
         });
         prop_assert_eq!(straight, turned, "the order of flows matters");
     }
-    Ok(Tried { is_whole: true, is_unordered })
+    Ok(Tried { is_whole, is_several: true, is_unordered })
 }
 
 /// Runs in slices, and looks for packets that appear or vanish after each.
@@ -282,7 +348,7 @@ impl Drop for Folder {
 }
 
 /// Worlds in which random worlds have found a defect, and whether they can run.
-const FOUND: [(bool, &str); 5] = [
+const FOUND: [(bool, &str); 6] = [
     // An access without a rate, whose queue is shorter than that of the interface: the writer never had to wait.
     (
         true,
@@ -338,6 +404,15 @@ const FOUND: [(bool, &str); 5] = [
             "flows": [{"name": "f", "from": "c1", "to": "c2", "transport": {"protocol": "rtp"},
              "application": {"kind": "cbr", "rate": 20000, "packet": 3000}}]}"#,
     ),
+    // A station of 802.11b that noticed frames of 802.11n, by the rules of ns-2, ended in a panic.
+    (
+        true,
+        r#"{"duration": "20 ms", "radio": {"band": "2.4 GHz", "profile": "ns-2", "standard": "802.11n"}, "nodes": [
+            {"name": "a", "count": 2, "placement": {"shape": "line", "spacing": 10}},
+            {"name": "b", "placement": {"shape": "points", "at": [[5, 5]]}, "radios": [{"standard": "802.11b"}]}],
+            "flows": [{"name": "f", "from": "a0", "to": "a1", "transport": {"protocol": "rtp"},
+            "application": {"kind": "file", "bytes": "5 kB"}}]}"#,
+    ),
 ];
 
 #[test]
@@ -348,6 +423,6 @@ fn worlds_that_have_found_a_defect_keep_every_promise() {
         if !runs {
             continue;
         }
-        keeps_every_promise(&world).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        keeps_every_promise(&world, true).unwrap_or_else(|error| panic!("{error}\n{text}"));
     }
 }
