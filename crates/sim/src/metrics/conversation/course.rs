@@ -6,9 +6,9 @@ use hopcast_protocols::time::{Duration, Instant};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
     interval: Duration,
-    /// How many intervals have passed before the first one that is kept: a conversation that begins late has no empty ones.
-    before: usize,
-    intervals: Vec<Interval>,
+    /// Intervals in which something happened, each with its place from the start of the run. Empty ones are not kept: a conversation whose
+    /// ports come back after hours has little to remember.
+    kept: Vec<(u32, Interval)>,
 }
 
 /// A conversation in one interval.
@@ -35,11 +35,22 @@ pub struct Interval {
 /// The length of an interval at first.
 const FIRST_INTERVAL: Duration = Duration::from_millis(100);
 /// The most intervals.
-const MOST: usize = 1000;
+const MOST: u64 = 1000;
+/// One in which nothing happens.
+static EMPTY: Interval = Interval {
+    sent_packets: 0,
+    arrived_packets: 0,
+    received_packets: 0,
+    received_bytes: 0,
+    delay_sum: Duration::ZERO,
+    delay_max: Duration::ZERO,
+    frames: 0,
+    freeze_time: Duration::ZERO,
+};
 
 impl Default for Course {
     fn default() -> Self {
-        Self { interval: FIRST_INTERVAL, before: 0, intervals: Vec::new() }
+        Self { interval: FIRST_INTERVAL, kept: Vec::new() }
     }
 }
 
@@ -76,11 +87,16 @@ impl Course {
     /// The intervals from the first one with a packet to the last one: the end of each, not beyond that of the run at `end`, its length
     /// in seconds, and what happened in it.
     pub fn intervals(&self, end: Instant) -> impl Iterator<Item = (Instant, f64, &Interval)> {
-        let first = self.intervals.iter().position(|interval| *interval != Interval::default());
-        let from = first.unwrap_or(self.intervals.len());
-        let starts = (self.before as u64..).map(|index| Instant::START + self.interval * index);
-        let rows = self.intervals.iter().zip(starts).skip(from);
-        rows.map(move |(interval, start)| {
+        let first = self.kept.iter().position(|(_, interval)| *interval != EMPTY);
+        let kept = &self.kept[first.unwrap_or(self.kept.len())..];
+        let places = match kept {
+            [(first, _), ..] => *first..kept.last().map_or(*first, |(last, _)| *last) + 1,
+            [] => 0..0,
+        };
+        let mut kept = kept.iter().peekable();
+        places.map(move |place| {
+            let interval = kept.next_if(|(next, _)| *next == place).map_or(&EMPTY, |(_, interval)| interval);
+            let start = Instant::START + self.interval * u64::from(place);
             let last = (start + self.interval).min(end);
             (last, last.saturating_since(start).as_secs_f64(), interval)
         })
@@ -89,34 +105,28 @@ impl Course {
     /// The interval in which `now` lies.
     fn at(&mut self, now: Instant) -> &mut Interval {
         let elapsed = now.saturating_since(Instant::START).as_nanos();
-        while elapsed / self.interval.as_nanos() >= MOST as u64 {
+        while elapsed / self.interval.as_nanos() >= MOST {
             self.widen();
         }
-        let index = (elapsed / self.interval.as_nanos()) as usize;
-        if self.intervals.is_empty() {
-            self.before = index;
+        let place = (elapsed / self.interval.as_nanos()) as u32;
+        let at = self.kept.partition_point(|(kept, _)| *kept < place);
+        if self.kept.get(at).is_none_or(|(kept, _)| *kept != place) {
+            self.kept.insert(at, (place, EMPTY));
         }
-        self.begin_at(index.min(self.before));
-        let place = index - self.before;
-        if self.intervals.len() <= place {
-            self.intervals.resize(place + 1, Interval::default());
-        }
-        &mut self.intervals[place]
-    }
-
-    /// Keeps all intervals from this one on, which is not behind the first one that is kept.
-    fn begin_at(&mut self, index: usize) {
-        let missing = self.before - index;
-        self.intervals.splice(..0, core::iter::repeat_n(Interval::default(), missing));
-        self.before = index;
+        &mut self.kept[at].1
     }
 
     /// Makes one of each two intervals.
     fn widen(&mut self) {
         self.interval = self.interval + self.interval;
-        self.begin_at(self.before / 2 * 2);
-        self.before /= 2;
-        self.intervals = self.intervals.chunks(2).map(|pair| pair.iter().fold(Interval::default(), joined)).collect();
+        let mut wider: Vec<(u32, Interval)> = Vec::new();
+        for (place, interval) in &self.kept {
+            match wider.last_mut() {
+                Some((last, sum)) if *last == place / 2 => *sum = joined(*sum, interval),
+                _ => wider.push((place / 2, *interval)),
+            }
+        }
+        self.kept = wider;
     }
 }
 
@@ -185,13 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_that_begins_late_keeps_no_empty_intervals() {
+    fn a_conversation_keeps_no_empty_intervals() {
+        let places = |course: &Course| course.kept.iter().map(|(place, _)| *place).collect::<Vec<_>>();
         let mut course = Course::default();
         course.handle_sent(at(90_150));
-        assert_eq!((course.before, course.intervals.len()), (901, 1));
+        assert_eq!(places(&course), [901]);
         // What comes after 100 s makes one interval of each two.
         course.handle_received(50, at(90_150), at(100_050));
-        assert_eq!((course.before, course.intervals.len()), (450, 51));
+        assert_eq!(places(&course), [450, 500]);
         let rows: Vec<_> = course.intervals(at(200_000)).map(|(end, _, row)| (end, row.sent_packets)).collect();
         assert_eq!((rows[0], rows[50]), ((at(90_200), 1), (at(100_200), 0)));
     }
