@@ -15,6 +15,8 @@ SOAK_SECONDS ?= 3600
 SOAK_SEED ?= 1
 # How `build` compiles. `dev` is how tests are compiled: slower code with more checks, and most of it is there after them.
 PROFILE ?= local
+# How many random worlds `test-full` draws.
+WORLDS ?= 100000
 # What `deny` checks. Advisories come from a repository on GitHub, the rest from Cargo.lock.
 DENY ?= advisories bans licenses sources
 
@@ -68,8 +70,10 @@ test: $(BUILT) ## run the tests, without the slow ones
 	cargo test $(TESTED)
 	$(PYTEST) -m "not slow" tests
 
+# Worlds are tried without the checks of a debug build, five times as fast; one of 10^5 may need much memory.
 test-full: $(BUILT) ## run all the tests
 	cargo test $(TESTED) -- --include-ignored
+	ulimit -v 8000000; HOPCAST_WORLDS=$(WORLDS) cargo test --profile local -p hopcast-sim --test integration --locked worlds_keep -- --nocapture
 	$(PYTEST) -m "" tests
 
 lint: $(BUILT) ## check style, lints, types, documentation, spelling
