@@ -1,11 +1,13 @@
-"""Load of the live commands: a router with many neighbours and destinations, and a receiver of a stream under a flood of strangers.
+"""Load of the live commands: a router with many neighbours and destinations, a receiver of a stream under a flood of strangers, and devices
+of a cloud that sign what they pass on.
 
-`python benches/load.py router [PROTOCOL…]` or `python benches/load.py stream [CASE…]`, as root. `--program` names the program; the
-default is the module's command. Both print the rows of tables in docs/security.md, and end with status 1 where a line of theirs is crossed.
+`python benches/load.py router [PROTOCOL…]`, `python benches/load.py stream [CASE…]` or `python benches/load.py cloud [CASE…]`, as root.
+`--program` names the program; the default is the module's command. All print the rows of tables in docs/security.md, and end with status 1
+where a line of theirs is crossed.
 
 The router runs in a network namespace, on one core. This program sends what its neighbours would send, each from an address and a hardware
-address of the neighbour; with a network key, sealed by the rules of docs/key-protocol.md. The stream runs between two namespaces, and strangers
-send from a third one, from invented addresses.
+address of the neighbour; with a network key, sealed and signed by the rules of docs/key-protocol.md. The stream runs between two namespaces,
+and strangers send from a third one, from invented addresses. In the cloud, a film goes over one device to another one.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import argparse
 import ctypes
 import functools
 import heapq
+import itertools
 import json
 import os
 import random
@@ -30,8 +33,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -54,6 +59,11 @@ SEALED_PORT = 60654
 """UDP port of sealed messages of all protocols."""
 OVERHEAD = 25 + 9 + 16
 """Bytes by which a sealed message is longer."""
+SIGNATURE = 64
+"""Bytes by which a signature makes it longer."""
+CLOUD_RATE, CLOUD_S = 8_000_000, 20
+"""Rate of the film in the cloud in bit/s, and its length."""
+CLOUD_FROM_S, CLOUD_MEASURED_S = 4.0, 12.0
 TICKS = os.sysconf("SC_CLK_TCK")
 ROUTER, ROUTER_MAC = IPv4Address("10.0.0.1"), bytes.fromhex("020000000001")
 
@@ -61,14 +71,12 @@ ROUTER, ROUTER_MAC = IPv4Address("10.0.0.1"), bytes.fromhex("020000000001")
 def main() -> None:
     """Measure, and print the rows of one table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("load", choices=["router", "stream"])
+    parser.add_argument("load", choices=["router", "stream", "cloud"])
     parser.add_argument("cases", nargs="*", metavar="CASE", help="protocols, or floods (default: all)")
     parser.add_argument("--program", nargs="+", default=[sys.executable, "-m", "hopcast"])
     options = parser.parse_args()
-    rows = (
-        router(options.program, options.cases) if options.load == "router" else stream(options.program, options.cases)
-    )
-    held = list(rows)
+    rows = {"router": router, "stream": stream, "cloud": cloud}[options.load]
+    held = list(rows(options.program, options.cases))
     if not all(held):
         sys.exit("a line was crossed")
 
@@ -299,11 +307,15 @@ def dsdv(overhead: int = 0) -> tuple[int, list[Event]]:
 
 
 class Sealed:
-    """Neighbours that share a network key with the router: they seal what they say, and answer when it asks who they are."""
+    """Neighbours that share a network key with the router: they seal what they say, and answer when it asks who they are. With identities
+    they also sign it.
+    """
 
-    def __init__(self, key: bytes, protocol: str) -> None:
-        self.key, self.purpose = key, f"hopcast 1 node {protocol}".encode()
+    def __init__(self, key: bytes, protocol: str, has_identities: bool) -> None:
+        self.key, self.purpose = key, f"node {protocol}".encode()
         generator = random.Random(2)
+        made = (Ed25519PrivateKey.from_private_bytes(generator.randbytes(32)) for _ in range(NEIGHBOURS))
+        self.identities = list(made) if has_identities else []
         self.epochs = [generator.randbytes(16) for _ in range(NEIGHBOURS)]
         self.counters = [0] * NEIGHBOURS
         self.ciphers: dict[bytes, ChaCha20Poly1305] = {}
@@ -313,36 +325,46 @@ class Sealed:
     def cipher(self, epoch: bytes) -> ChaCha20Poly1305:
         """That of an epoch."""
         if epoch not in self.ciphers:
-            derived = HKDF(hashes.SHA256(), 32, salt=epoch, info=self.purpose).derive(self.key)
+            derived = HKDF(hashes.SHA256(), 32, salt=epoch, info=b"hopcast 1 " + self.purpose).derive(self.key)
             self.ciphers[epoch] = ChaCha20Poly1305(derived)
         return self.ciphers[epoch]
 
     def message(self, neighbour: int, payload: bytes) -> bytes:
         """The datagram of a message to all."""
         inner = node(neighbour, 0).packed + b"\xff" * 4 + bytes([64]) + payload
-        if len(inner) >= 33:
+        added = (41 if self.identities else 33) - len(inner)
+        if added <= 0:
             return self.seal(neighbour, 0x10, inner)
-        added = 33 - len(inner)
-        return self.seal(neighbour, 0x12, inner + bytes(added - 1) + bytes([added]))
+        return self.seal(neighbour, 0x12, inner, bytes(added - 1) + bytes([added]))
 
     def answer(self, neighbour: int, octets: bytes) -> bytes | None:
         """What a neighbour answers to a datagram of the router, if it asks."""
         header, epoch, number = octets[:25], octets[1:17], octets[17:25]
-        if octets[0] != 0x11 or not self.cipher(epoch).decrypt(bytes(4) + number, octets[25:], header)[0] & 1:
+        asks = octets[0] & ~0x04 == 0x11
+        if not asks or not self.cipher(epoch).decrypt(bytes(4) + number, octets[25:], header)[0] & 1:
             return None
         now, sent = time.monotonic(), self.sent[neighbour]
         while sent and sent[0][0] < now - 2:
             sent.popleft()
         floor = sent[0][1] if sent else self.counters[neighbour]
-        return self.seal(neighbour, 0x11, bytes([2]) + epoch + number + floor.to_bytes(8, "big"))
+        said = bytes([2]) + epoch + number + floor.to_bytes(8, "big")
+        return self.seal(neighbour, 0x11, said + (self.public(neighbour)[:8] if self.identities else b""))
 
-    def seal(self, neighbour: int, kind: int, plain: bytes) -> bytes:
+    def public(self, neighbour: int) -> bytes:
+        """The public key of a neighbour."""
+        return self.identities[neighbour].public_key().public_bytes_raw()
+
+    def seal(self, neighbour: int, kind: int, plain: bytes, padding: bytes = b"") -> bytes:
         """The next datagram of a neighbour."""
         epoch, counter = self.epochs[neighbour], self.counters[neighbour]
         self.counters[neighbour] += 1
         self.sent[neighbour].append((time.monotonic(), counter))
-        header = bytes([kind]) + epoch + counter.to_bytes(8, "big")
-        return header + self.cipher(epoch).encrypt(bytes(4) + header[17:], plain, header)
+        header = bytes([kind | 0x04 if self.identities else kind]) + epoch + counter.to_bytes(8, "big")
+        signature = b""
+        if self.identities:
+            signed = b"hopcast 1 identity " + self.purpose + b"\x00" + header + plain
+            signature = self.identities[neighbour].sign(signed)
+        return header + self.cipher(epoch).encrypt(bytes(4) + header[17:], plain + padding + signature, header)
 
 
 def hardware(neighbour: int) -> bytes:
@@ -354,6 +376,8 @@ def router(program: list[str], protocols: list[str]) -> Iterator[bool]:
     """The rows of the router, and whether each holds: all routes stand, no message is lost before the router, and one core is enough."""
     made = {"olsr": olsr, "aodv": aodv, "dsdv": dsdv, "olsr, forged links": forged}
     made |= {"olsr, key": olsr, "aodv, key": aodv, "dsdv, key": functools.partial(dsdv, OVERHEAD)}
+    signed = functools.partial(dsdv, OVERHEAD + SIGNATURE)
+    made |= {"olsr, identities": olsr, "aodv, identities": aodv, "dsdv, identities": signed}
     print(
         "| protocol | messages a second | all routes after | routes, least | processor time | memory, MB | lost before the router |"
     )
@@ -370,11 +394,19 @@ def router(program: list[str], protocols: list[str]) -> Iterator[bool]:
             on_one_core = f"ip netns exec {place} taskset -c 0".split()
             name = protocol.partition(",")[0]
             options, sealed = f"node -i mesh -p {name} --log warn".split(), None
-            if protocol.endswith(", key"):
-                key = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "key"
+            if protocol.endswith((", key", ", identities")):
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                key = folder / "key"
                 run(*program, "key", key)
                 options += ["--key", str(key)]
-                port, sealed = SEALED_PORT, Sealed(bytes.fromhex(key.read_text()), name)
+                has_identities = protocol.endswith("identities")
+                port, sealed = SEALED_PORT, Sealed(bytes.fromhex(key.read_text()), name, has_identities)
+                if has_identities:
+                    own = run(*program, "key", "--identity", folder / "identity").strip()
+                    lines = [f"{own} {ROUTER}"]
+                    lines += [f"{sealed.public(number).hex()} {node(number, 0)}" for number in range(NEIGHBOURS)]
+                    (folder / "members").write_text("\n".join(lines))
+                    options += ["--identity", str(folder / "identity"), "--members", str(folder / "members")]
                 # Its answers to neighbours go to them alone.
                 for neighbour in range(NEIGHBOURS):
                     at = ["to", node(neighbour, 0), "lladdr", hardware(neighbour).hex(":"), "dev", "mesh"]
@@ -490,7 +522,7 @@ def stream(program: list[str], cases: list[str]) -> Iterator[bool]:
     print("|---|---:|---:|---:|---:|---:|---:|", flush=True)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
         folder = Path(name)
-        (folder / "film.ts").write_bytes(pictures(FILM_S))
+        (folder / "film.ts").write_bytes(pictures(FILM_RATE, FILM_S))
         keys = [folder / "key", folder / "other"]
         for key in keys:
             run(*program, "key", key)
@@ -525,9 +557,9 @@ class Measured:
     """Processor time of the receiver in a second."""
 
 
-def pictures(seconds: int) -> bytes:
-    """A transport stream with a clock reference each 0.1 s (ISO/IEC 13818-1), each of whose packets is another one."""
-    each, packets = FILM_RATE // 8 // 188 // 10, []
+def pictures(rate: int, seconds: int) -> bytes:
+    """A transport stream of this rate with a clock reference each 0.1 s (ISO/IEC 13818-1), each of whose packets is another one."""
+    each, packets = rate // 8 // 188 // 10, []
     for number in range(seconds * 10 * each + 1):
         packet = bytearray(188)
         packet[:6] = bytes([0x47, 1, 0, 0x30, 7, 0])
@@ -664,6 +696,72 @@ def flood(place: str, frames: list[bytes]) -> int:
         sent += max(done, 0)
     link.close()
     return sent
+
+
+# --- the cloud -----------------------------------------------------------------------------------------------------
+
+
+def cloud(program: list[str], cases: list[str]) -> Iterator[bool]:
+    """The rows of devices that a film passes, and whether each holds: it is shown without a stall."""
+    print(
+        "| sealed with | packets a second | source | relay | display | stalls |\n|---|---:|---:|---:|---:|---:|",
+        flush=True,
+    )
+    for case in cases or ["key", "identities"]:
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm")))
+            (folder / "film.ts").write_bytes(pictures(CLOUD_RATE, CLOUD_S))
+            run(*program, "key", folder / "key")
+            places = [stack.enter_context(namespace(name)) for name in ("source", "relay", "display")]
+            for nth, (left, right) in enumerate(itertools.pairwise(places), 1):
+                run("ip", "-n", left, "link", "add", "on", "type", "veth", "peer", "name", "back", "netns", right)
+                for place, device, host in ((left, "on", nth), (right, "back", nth + 1)):
+                    run("ip", "-n", place, "address", "add", f"10.0.0.{host}/32", "dev", device)
+                    run("ip", "-n", place, "link", "set", device, "up")
+            options = ["--key", folder / "key", "--admission", "airtime", "--link-rate", "200 Mb/s", "--log", "warn"]
+            names = [folder / f"identity{nth}" for nth in range(len(places))]
+            if case == "identities":
+                publics = [run(*program, "key", "--identity", name).strip() for name in names]
+                lines = [f"{public} 10.0.0.{nth}" for nth, public in enumerate(publics, 1)]
+                (folder / "members").write_text("\n".join(lines))
+                options += ["--members", folder / "members"]
+            devices = []
+            for nth, place in enumerate(places):
+                own = ["--identity", names[nth]] if case == "identities" else []
+                own += ["--offer", folder / "film.ts"] if nth == 0 else []
+                links = [["-i", "on"], ["-i", "back", "-i", "on"], ["-i", "back"]][nth]
+                command = ["ip", "netns", "exec", place, *program, "cloud", "serve", *links, *map(str, options + own)]
+                devices.append(stack.enter_context(started(command, stderr=subprocess.DEVNULL)))
+            yield passed(program, case, places, devices)
+
+
+def passed(program: list[str], case: str, places: list[str], devices: list[subprocess.Popen[bytes]]) -> bool:
+    """Plays the film, measures, and prints the row."""
+
+    def status(nth: int) -> dict[str, Any]:
+        command = ["ip", "netns", "exec", places[nth], *program, "cloud", "status", "--json"]
+        done = subprocess.run(command, capture_output=True, check=False)
+        return dict(json.loads(done.stdout)) if done.returncode == 0 else {}
+
+    def count() -> int:
+        return int(status(1)["counters"]["media_packets"])
+
+    while not status(2).get("clips"):
+        time.sleep(0.5)
+    command = ["ip", "netns", "exec", places[2], *program, "cloud", "play", "film.ts"]
+    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as player:
+        while not status(1)["bookings"]:
+            time.sleep(0.1)
+        time.sleep(CLOUD_FROM_S)
+        begin, before, packets = time.monotonic(), [processor_time(device) for device in devices], count()
+        time.sleep(CLOUD_MEASURED_S)
+        seconds, packets = time.monotonic() - begin, count() - packets
+        shares = [(processor_time(device) - used) / seconds for device, used in zip(devices, before, strict=True)]
+        player.wait(3 * CLOUD_S)
+    play = status(2)["plays"][-1]
+    told = " | ".join(f"{100 * share:.1f} %" for share in shares)
+    print(f"| {case} | {packets / seconds:.0f} | {told} | {play['stalls']} |", flush=True)
+    return (play["outcome"], play["stalls"]) == ("completed", 0)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ SUMMARIES = {
     "probe": "Measure links and paths between real hosts.",
     "stream": "Carry media between real hosts.",
     "cloud": "Store clips on hosts that stream them to each other.",
-    "key": "Make a network key, or an identity of a node.",
+    "key": "Make a network key, or an identity of a host.",
 }
 
 

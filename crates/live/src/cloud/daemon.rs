@@ -20,7 +20,7 @@ use super::status::{self, Status};
 use super::{failure, metrics};
 use crate::failure::Failure;
 use crate::interfaces::{self, Interface, State};
-use crate::key::{Epoch, Guard, Keys, Purpose, Refusal};
+use crate::key::{Credentials, Epoch, Purpose, Refusal};
 use crate::log;
 use crate::platform::clock::Clock;
 use crate::platform::messages::Messages;
@@ -46,8 +46,7 @@ const VARIES: Duration = hopcast_protocols::streaming::prefetch::LEAST;
 pub(super) fn run(options: &Serve) -> Result<(), Failure> {
     options.check()?;
     log::start(options.log);
-    let keys = options.key.as_deref().map(Keys::read).transpose();
-    let keys = keys.map_err(|error| Failure::Input(error.to_string()))?;
+    let credentials = options.keys.read().map_err(|error| Failure::Input(error.to_string()))?;
     let signals = listen_to_signals()?;
     let (server, players) = listen(options)?;
     if !options.offer.is_empty() {
@@ -58,7 +57,7 @@ pub(super) fn run(options: &Serve) -> Result<(), Failure> {
         Some(signal) => Failure::Interrupted { signal },
         None => Failure::Input(wrong),
     })?;
-    let mut daemon = Daemon::start(options, keys.as_ref(), clips, signals)?;
+    let mut daemon = Daemon::start(options, credentials, clips, signals)?;
     let done = daemon.work(server, players);
     let now = daemon.clock.now();
     let recorded = daemon.record.take().map_or(Ok(()), |record| record.finish(now));
@@ -89,6 +88,7 @@ fn listen(options: &Serve) -> Result<(Server, Players), Failure> {
 
 struct Daemon {
     options: Serve,
+    credentials: Option<Credentials>,
     address: Ipv4Addr,
     clock: Clock,
     signals: Signals,
@@ -117,7 +117,12 @@ impl Answers for Daemon {
 }
 
 impl Daemon {
-    fn start(options: &Serve, keys: Option<&Keys>, clips: Vec<clips::Clip>, signals: Signals) -> Result<Self, Failure> {
+    fn start(
+        options: &Serve,
+        credentials: Option<Credentials>,
+        clips: Vec<clips::Clip>,
+        signals: Signals,
+    ) -> Result<Self, Failure> {
         let clock = Clock::new();
         let events = Events::listen().map_err(|error| failure("listen to the kernel", &error))?;
         let mut netlink = Netlink::open().map_err(|error| failure("open a netlink socket", &error))?;
@@ -128,7 +133,10 @@ impl Daemon {
         let drawn = |error: getrandom::Error| Failure::Run(format!("can't draw random numbers: {error}"));
         let seed = getrandom::u64().map_err(drawn)?;
         let epoch = Epoch::draw().map_err(drawn)?;
-        let guard = keys.map(|keys| Guard::new(keys, Purpose::Cloud, epoch, clock.now()));
+        let guard = credentials.as_ref().map(|credentials| {
+            credentials.look_for(address);
+            credentials.guard(Purpose::Cloud, epoch, clock.now())
+        });
         tracing::info!(%address, interfaces = ?options.interfaces, clips = clips.len(), "started");
         if guard.is_none() {
             tracing::warn!("without a network key: anybody within reach can reserve airtime, and see who plays what");
@@ -167,6 +175,7 @@ impl Daemon {
             ports: named.iter().map(|_| None).collect(),
             states: vec![State::Missing; named.len()],
             options: options.clone(),
+            credentials,
             address,
             clock,
             signals,
@@ -212,10 +221,15 @@ impl Daemon {
         }
     }
 
-    /// Reads the key file again. The keys stay as they are if it can't be read.
+    /// Reads the key file and the list of members again. Devices that are no members any more are lost at once.
     fn change_keys(&mut self) {
-        if let Some((keys, epoch)) = Keys::read_again(self.options.key.as_deref()) {
-            self.engine.change_keys(&keys, epoch, self.clock.now());
+        let now = self.clock.now();
+        let changes = self.options.keys.read_again(self.credentials.as_mut());
+        if let Some((keys, epoch)) = changes.keys {
+            self.engine.change_keys(&keys, epoch, now);
+        }
+        if let Some((members, expelled)) = changes.members {
+            self.engine.change_members(members, &expelled, now);
         }
     }
 
@@ -315,6 +329,13 @@ impl Daemon {
                     self.warn_at = now + WARN_INTERVAL;
                     tracing::warn!(from = %address, "a datagram was not sealed; a device without the key is not heard");
                 }
+                Err(Refusal::Unidentified) if self.warn_at <= now => {
+                    self.warn_at = now + WARN_INTERVAL;
+                    tracing::warn!(
+                        from = %address,
+                        "a datagram was sealed with the network's key and not signed by a member; such a device is not heard"
+                    );
+                }
                 Err(refusal) => tracing::debug!(from = %address, %refusal, "a datagram is not taken"),
             }
             self.transmit();
@@ -350,6 +371,8 @@ impl Daemon {
             address: self.address,
             admission: self.options.admission.name(),
             sealed: seals.is_some(),
+            identity: self.credentials.as_ref().and_then(Credentials::public),
+            members: self.credentials.as_ref().and_then(Credentials::members),
             uptime_s: now.saturating_since(Instant::START).as_secs_f64(),
             interfaces: interfaces.map(|(name, &state)| Interface { name: name.clone(), state }).collect(),
             neighbours: self.engine.neighbours(name, now),
@@ -416,7 +439,7 @@ fn config(options: &Serve) -> device::Config {
 
 impl Serve {
     fn check(&self) -> Result<(), Failure> {
-        match (&self.key, self.open) {
+        match (&self.keys.key, self.open) {
             (None, false) => Err(Failure::Input(
                 "--key FILE is missing (`hopcast key FILE` makes one); --open runs without one, and lets anybody within reach reserve \
                  airtime and see who plays what"

@@ -324,11 +324,7 @@ impl Engine {
             let silent = |peer: &Peer| now.saturating_since(peer.heard) >= PEER_LIFETIME;
             let gone: Vec<Ipv4Addr> =
                 self.peers.iter().filter(|(_, peer)| silent(peer)).map(|(&address, _)| address).collect();
-            for address in gone {
-                self.peers.remove(&address);
-                self.pairs.forget(address);
-                self.stated.remove(&address);
-            }
+            gone.into_iter().for_each(|address| self.forget(address));
             if self.peers.len() >= MAX_PEERS {
                 return false;
             }
@@ -497,6 +493,23 @@ impl Engine {
     /// From now on seals with the first of these keys.
     pub(super) fn change_keys(&mut self, keys: &key::Keys, epoch: key::Epoch, now: Instant) {
         self.envelope.change_keys(keys, epoch, now);
+    }
+
+    /// From now on hears these members only. What goes over the devices at `expelled` ends at once.
+    pub(super) fn change_members(&mut self, members: key::Members, expelled: &[Ipv4Addr], now: Instant) {
+        self.envelope.change_members(members);
+        for &address in expelled {
+            self.device.handle_neighbour_lost(address, now);
+            self.forget(address);
+        }
+        self.drain(now);
+    }
+
+    /// An address is heard no more.
+    fn forget(&mut self, address: Ipv4Addr) {
+        self.peers.remove(&address);
+        self.pairs.forget(address);
+        self.stated.remove(&address);
     }
 
     /// Acts on what the device wants.

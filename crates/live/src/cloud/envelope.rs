@@ -1,11 +1,12 @@
 //! Encapsulation of messages: plain, or sealed with the network key together with source and destination. So a host without the
-//! key can't send a recorded message under another address, or to another device.
+//! key can't send a recorded message under another address, or to another device. Where devices have identities, the source is an
+//! address of the device that has signed the message.
 
 use std::net::Ipv4Addr;
 
 use hopcast_protocols::time::Instant;
 
-use crate::key::{Counters, Epoch, Guard, Keys, Refusal};
+use crate::key::{Counters, Epoch, Guard, Keys, Members, Refusal};
 
 /// Where a datagram has come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,9 @@ impl Envelope {
         if address(0) != from.address || !is_for_this {
             return Err(Refusal::Unauthentic);
         }
+        if !guard.vouches(from.address) {
+            return Err(Refusal::Unidentified);
+        }
         Ok(Some((from, octets)))
     }
 
@@ -83,6 +87,13 @@ impl Envelope {
         }
     }
 
+    /// From now on takes what these members have signed, and nothing else.
+    pub(super) fn change_members(&mut self, members: Members) {
+        if let Some(guard) = &mut self.guard {
+            guard.change_members(members);
+        }
+    }
+
     /// Counters of sealed datagrams and the number of known senders, if there is a key.
     pub(super) fn counters(&self) -> Option<(Counters, usize)> {
         self.guard.as_ref().map(|guard| (guard.counters(), guard.senders()))
@@ -94,7 +105,7 @@ mod tests {
     use hopcast_protocols::time::Duration;
 
     use super::*;
-    use crate::key::{EPOCH_LEN, KEY_LEN, Purpose};
+    use crate::key::{EPOCH_LEN, Identity, KEY_LEN, Purpose};
 
     const A: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
     const B: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
@@ -132,6 +143,32 @@ mod tests {
         assert_eq!(b.open(now, over(A), &datagram), Ok(Some((over(A), &b"for b"[..]))));
         a.seal(now, B, b"again", &mut datagram);
         assert_eq!(b.open(now, over(C), &datagram), Err(Refusal::Unauthentic));
+    }
+
+    #[test]
+    fn a_member_cannot_speak_under_the_address_of_another() {
+        let identity = |node: u8| Identity::new([node; KEY_LEN]);
+        let mut members = Members::default();
+        for address in [A, B, C] {
+            members.add(&identity(address.octets()[3]).public_octets(), vec![address]).expect("it is a member");
+        }
+        let of = |node: u8, me: Ipv4Addr| {
+            let guard = Guard::new(&Keys::one([9; KEY_LEN]), Purpose::Cloud, Epoch([node; EPOCH_LEN]), Instant::START);
+            Envelope::new(me, Some(guard.with_identity(identity(node), Some(members.clone()))))
+        };
+        let (mut a, mut b) = (of(1, A), of(2, B));
+        let now = Instant::START + Duration::from_millis(1);
+        introduce(&mut a, &mut b, now);
+        // The third member says that it is the first.
+        let (mut c, mut datagram, mut answer) = (of(3, A), Vec::new(), Vec::new());
+        c.seal(now, Ipv4Addr::BROADCAST, b"I am a", &mut datagram);
+        assert_eq!(b.open(now, over(A), &datagram), Err(Refusal::Unproven));
+        assert!(b.answer(now, &mut answer));
+        assert_eq!(c.open(now, over(B), &answer), Ok(None));
+        assert!(c.answer(now, &mut datagram));
+        assert_eq!(b.open(now, over(A), &datagram), Err(Refusal::Unidentified));
+        c.seal(now, B, b"I am a", &mut datagram);
+        assert_eq!(b.open(now, over(A), &datagram), Err(Refusal::Unidentified));
     }
 
     #[test]

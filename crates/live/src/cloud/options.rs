@@ -8,6 +8,8 @@ use hopcast_protocols::streaming::schedule::Discipline;
 use hopcast_sim::scenario::quantity::Dimension;
 use tracing::Level;
 
+use crate::key::Files;
+
 /// Be a device: offer clips, find other devices, and pass their streams on.
 ///
 /// Runs until SIGINT or SIGTERM; `hopcast cloud list`, `play` and `status` ask it. It needs no privileges. All devices of a cloud have
@@ -21,12 +23,10 @@ pub(super) struct Serve {
     /// folder stands for all its files that end in .ts. May be given several times, and several may follow
     #[arg(long, value_name = "[RATE=]FILE|FOLDER", num_args = 1..)]
     pub(super) offer: Vec<String>,
-    /// File with the network key, which all devices share (see hopcast key): messages and media are encrypted and authenticated. It
-    /// may have up to four keys, one a line: the first encrypts, all decrypt. SIGUSR1 makes the device read it again
-    #[arg(long, value_name = "FILE", conflicts_with = "open")]
-    pub(super) key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) keys: Files,
     /// Run without a network key: anybody within reach can reserve airtime, and see who plays what
-    #[arg(long)]
+    #[arg(long, conflicts_with = "key")]
     pub(super) open: bool,
     /// Address of this host, the same on all interfaces [default: the first IPv4 address of the first interface]
     #[arg(long, value_name = "ADDRESS")]

@@ -33,6 +33,11 @@ pub(super) struct Status {
     pub(super) admission: &'static str,
     /// Whether messages are sealed with a network key.
     pub(super) sealed: bool,
+    /// Public key of this device; `null` without an identity.
+    pub(super) identity: Option<String>,
+    /// Devices whose messages and media are taken; `null`: all that have the network key.
+    #[schemars(extend("x-unit" = "devices"))]
+    pub(super) members: Option<usize>,
     /// Time since the start.
     pub(super) uptime_s: f64,
     /// Its interfaces.
@@ -565,6 +570,8 @@ pub(super) mod tests {
             address: Ipv4Addr::new(10, 0, 0, 1),
             admission: "statistical",
             sealed: false,
+            identity: None,
+            members: None,
             uptime_s: 0.0,
             interfaces: vec![Interface { name: "wlan0".into(), state: State::NoAddress }],
             neighbours: Vec::new(),

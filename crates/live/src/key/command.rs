@@ -6,16 +6,16 @@ use super::{Identity, KeyError, NetworkKey};
 use crate::failure::Failure;
 use crate::output;
 
-/// Make a network key, or an identity of a node.
+/// Make a network key, or an identity of a host.
 ///
 /// The key is drawn at random and written into a new file that only its owner may read. Copy it to every host of the network
 /// over a way that you trust, and give it to `hopcast node`, `hopcast stream` and `hopcast cloud` with --key.
 ///
-/// With --identity it is the key pair of one node: leave it there, and give it to `hopcast node` with --identity. Its public key is
-/// printed; the lists of members of all nodes need it.
+/// With --identity it is the key pair of one host: leave it there, and give it to `hopcast node` or `hopcast cloud serve` with
+/// --identity. Its public key is printed; the lists of members of all hosts need it.
 #[derive(Debug, clap::Args)]
 pub struct Command {
-    /// Make an identity of a node instead, and print its public key
+    /// Make an identity of a host instead, and print its public key
     #[arg(long)]
     identity: bool,
     /// Print the public key of the identity in FILE, and make nothing

@@ -92,9 +92,7 @@ const MAX_SENDERS: usize = 1 << 10;
 /// The most senders that are not known and are being asked, each with one datagram that waits. As many more are asked in each
 /// [`ASK_INTERVAL`], of which nothing is kept.
 const MAX_ASKED: usize = 1 << 6;
-/// The most signatures that are checked in [`CHECKS_INTERVAL`]: at 32 µs each, 6 % of the time. 200 neighbours that say something twice
-/// a second need a fifth of them.
-const MAX_CHECKS: u32 = 2000;
+/// See [`Purpose::most_checks`].
 const CHECKS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Seals the datagrams that one program sends, and opens those that others send to it.
@@ -132,6 +130,8 @@ struct Identities {
     members: Option<Members>,
     /// Since when signatures are counted, and how many there were.
     checks: (Instant, u32),
+    /// The most that are checked in [`CHECKS_INTERVAL`].
+    most_checks: u32,
     /// The mark of the member that has signed what was opened last.
     opened: Option<Mark>,
 }
@@ -292,7 +292,13 @@ impl<C> Guard<C> {
             asked: BTreeMap::new(),
             spare: (now, 0),
             answer: None,
-            identities: Identities { own: None, members: None, checks: (now, 0), opened: None },
+            identities: Identities {
+                own: None,
+                members: None,
+                checks: (now, 0),
+                most_checks: purpose.most_checks(),
+                opened: None,
+            },
             counters: Counters::default(),
         }
     }
@@ -685,7 +691,7 @@ impl Identities {
             self.checks = (now, 0);
         }
         self.checks.1 += 1;
-        if self.checks.1 > MAX_CHECKS || !pinned.member.has_signed(signed, &signature) {
+        if self.checks.1 > self.most_checks || !pinned.member.has_signed(signed, &signature) {
             return Err(Refusal::Unidentified);
         }
         self.opened = Some(pinned.mark);
@@ -1463,11 +1469,12 @@ mod tests {
         introduce(&mut a, &mut b, at(0));
         let mut other = impostor(&a, 3);
         other.next_counter = 1000;
-        for _ in 0..2 * MAX_CHECKS {
+        let most = b.identities.most_checks;
+        for _ in 0..2 * most {
             let forged = sealed(&mut other, at(5000), b"forged");
             assert_eq!(opened(&mut b, at(5000), &forged, 0), Err(Refusal::Unidentified));
         }
-        assert_eq!(b.identities.checks.1, 2 * MAX_CHECKS, "those above the limit are counted, not checked");
+        assert_eq!(b.identities.checks.1, 2 * most, "those above the limit are counted, not checked");
         let datagram = sealed(&mut a, at(5001), b"lost");
         assert_eq!(opened(&mut b, at(5001), &datagram, 0), Err(Refusal::Unidentified));
         assert_eq!(send(&mut a, &mut b, at(6000), b"a second later").0, [b"a second later"]);

@@ -24,7 +24,7 @@ use super::status::{self, Status, Traffic};
 use super::{failure, listen, metrics};
 use crate::failure::Failure;
 use crate::interfaces::{self, Interface, State};
-use crate::key::{Epoch, Guard, Identity, KeyError, Keys, Members, Purpose, Refusal};
+use crate::key::{Credentials, Epoch, Purpose, Refusal};
 use crate::log;
 use crate::models::Models;
 use crate::platform::clock::Clock;
@@ -86,9 +86,7 @@ struct Daemon {
     retry_at: Option<Instant>,
     router: Router,
     envelope: Envelope,
-    /// The public key of this node, and the nodes that are heard.
-    public: Option<String>,
-    members: Option<Members>,
+    credentials: Option<Credentials>,
     hardware: Hardware,
     /// Flows by place of the interface, and when they were seen last.
     flows: BTreeMap<(u32, Seen), Instant>,
@@ -133,10 +131,7 @@ impl Answers for Daemon {
 
 impl Daemon {
     fn start(options: &Options, protocol: Protocol, server: &mut Server) -> Result<Self, Failure> {
-        let input = |error: KeyError| Failure::Input(error.to_string());
-        let keys = options.key.as_deref().map(Keys::read).transpose().map_err(input)?;
-        let identity = options.identity.as_deref().map(Identity::read).transpose().map_err(input)?;
-        let members = options.members.as_deref().map(Members::read).transpose().map_err(input)?;
+        let credentials = options.keys.read().map_err(|error| Failure::Input(error.to_string()))?;
         let clock = Clock::new();
         let mut signals = Signals::listen().map_err(|error| failure("listen to signals", &error))?;
         signals.listen_again().map_err(|error| failure("listen to signals", &error))?;
@@ -174,24 +169,14 @@ impl Daemon {
         let seed = getrandom::u64().map_err(drawn)?;
         let purpose = Purpose::Node(protocol.name());
         let epoch = Epoch::draw().map_err(drawn)?;
-        let public = identity.as_ref().map(Identity::public);
-        if let (Some(identity), Some(members)) = (&identity, &members)
-            && !members.has(identity, address)
-        {
-            let public = identity.public();
-            tracing::warn!(public, %address, "the list of members lacks this node; if those of others do too, it is not heard");
-        }
-        let room = match (&keys, &identity) {
-            (None, _) => mtu,
-            (Some(_), None) => mtu - envelope::OVERHEAD,
-            (Some(_), Some(_)) => mtu - envelope::SIGNED_OVERHEAD,
+        let room = match &credentials {
+            None => mtu,
+            Some(credentials) if credentials.has_identity() => mtu - envelope::SIGNED_OVERHEAD,
+            Some(_) => mtu - envelope::OVERHEAD,
         };
-        let guard = keys.map(|keys| {
-            let guard = Guard::new(&keys, purpose, epoch, clock.now());
-            match identity {
-                Some(identity) => guard.with_identity(identity, members.clone()),
-                None => guard,
-            }
+        let guard = credentials.as_ref().map(|credentials| {
+            credentials.look_for(address);
+            credentials.guard(purpose, epoch, clock.now())
         });
         let is_sealed = guard.is_some();
         let machine = protocol.start(address, number(named.len()), seed, room, was_before);
@@ -230,8 +215,7 @@ impl Daemon {
             retry_at: None,
             router,
             envelope: Envelope::new(guard),
-            public,
-            members,
+            credentials,
             hardware: Hardware::default(),
             flows: BTreeMap::new(),
             traffic: Traffic::default(),
@@ -277,30 +261,20 @@ impl Daemon {
         }
     }
 
-    /// Reads the key file and the list of members again. What can't be read stays as it is.
+    /// Reads the key file and the list of members again. Nodes that are no members any more are lost at once.
     fn change_keys(&mut self) {
-        if let Some((keys, epoch)) = Keys::read_again(self.options.key.as_deref()) {
-            self.envelope.change_keys(&keys, epoch, self.clock.now());
-        }
-        let Some(path) = &self.options.members else { return };
-        match Members::read(path) {
-            Ok(members) => self.change_members(members),
-            Err(error) => tracing::error!(%error, "the members stay as they were"),
-        }
-    }
-
-    /// From now on hears these members. Nodes that are none of them are lost at once.
-    fn change_members(&mut self, members: Members) {
         let now = self.clock.now();
-        for address in self.members.as_ref().map(|before| before.without(&members)).unwrap_or_default() {
-            tracing::info!(node = %address, "is no member any more");
+        let changes = self.options.keys.read_again(self.credentials.as_mut());
+        if let Some((keys, epoch)) = changes.keys {
+            self.envelope.change_keys(&keys, epoch, now);
+        }
+        let Some((members, expelled)) = changes.members else { return };
+        for address in expelled {
             for interface in 0..number(self.ports.len()) {
                 self.router.handle_neighbour_lost(NextHop { interface, address }, now);
             }
         }
-        tracing::info!(members = members.len(), "the list of members was read again");
-        self.envelope.change_members(members.clone());
-        self.members = Some(members);
+        self.envelope.change_members(members);
     }
 
     /// Waits until there is something to do.
@@ -388,7 +362,7 @@ impl Daemon {
     }
 
     fn open(&mut self, place: usize, name: &str, index: u32) -> State {
-        let port = if self.options.key.is_some() { SEALED_PORT } else { self.router.port() };
+        let port = if self.credentials.is_some() { SEALED_PORT } else { self.router.port() };
         if let Err(error) = self.installed.record.prepare(name) {
             tracing::error!(interface = name, %error, "can't be made to pass packets on; forwarding, rp_filter");
         }
@@ -503,7 +477,7 @@ impl Daemon {
         }
         for packet in seen {
             // With a key, packets of strangers say nothing, and keep no others from being remembered.
-            let is_of_stranger = self.options.key.is_some()
+            let is_of_stranger = self.credentials.is_some()
                 && packet.from.is_some_and(|hardware| {
                     self.neighbour(interface, index, hardware).is_none_or(|hop| !self.router.has_heard(hop))
                 });
@@ -593,7 +567,7 @@ impl Daemon {
 
     fn send(&mut self, message: &Message) {
         let now = self.clock.now();
-        let port = if self.options.key.is_some() { SEALED_PORT } else { self.router.port() };
+        let port = if self.credentials.is_some() { SEALED_PORT } else { self.router.port() };
         let source = message.source.unwrap_or(self.address);
         let to = |address| SocketAddrV4::new(address, port);
         let places = match message.hop {
@@ -635,7 +609,7 @@ impl Daemon {
             protocol: self.protocol.name(),
             address: self.address,
             networks: self.networks.clone(),
-            sealed: self.options.key.is_some(),
+            sealed: self.credentials.is_some(),
             uptime_s: now.saturating_since(Instant::START).as_secs_f64(),
             interfaces: interfaces.map(|(name, &state)| Interface { name: name.clone(), state }).collect(),
             routes: routes.collect(),
@@ -643,8 +617,8 @@ impl Daemon {
             waiting: self.router.waiting(),
             counters: self.router.counters(),
             traffic: self.traffic,
-            identity: self.public.clone(),
-            members: self.members.as_ref().map(Members::len),
+            identity: self.credentials.as_ref().and_then(Credentials::public),
+            members: self.credentials.as_ref().and_then(Credentials::members),
             seals: sealed.map(|(counters, _)| counters),
             senders: sealed.map(|(_, senders)| senders),
         }

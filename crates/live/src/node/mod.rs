@@ -26,6 +26,7 @@ use self::options::Options;
 use self::record::Record;
 pub(crate) use self::status::schema;
 use crate::failure::Failure;
+use crate::key::Files;
 use crate::models::Models;
 use crate::output;
 use crate::platform::netlink::Netlink;
@@ -45,6 +46,8 @@ pub struct Command {
     action: Option<Action>,
     #[command(flatten)]
     options: Option<Options>,
+    #[command(flatten)]
+    keys: Files,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -70,7 +73,7 @@ impl Command {
         match (self.action, self.options) {
             (Some(Action::Status { json }), _) => status(json),
             (Some(Action::Clean), _) => clean(),
-            (None, Some(options)) => daemon::run(&options, models),
+            (None, Some(options)) => daemon::run(&Options { keys: self.keys, ..options }, models),
             (None, None) => Err(Failure::Input("name an interface to route on: --interface NAME".into())),
         }
     }

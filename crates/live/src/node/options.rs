@@ -1,11 +1,11 @@
 //! Options of the command.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 
 use tracing::Level;
 
 use super::prefix::Prefix;
+use crate::key::Files;
 
 /// Options of the router.
 #[derive(Clone, Debug, clap::Args)]
@@ -30,19 +30,9 @@ pub(super) struct Options {
     /// addresses]
     #[arg(long = "network", value_name = "PREFIX")]
     pub(super) networks: Vec<Prefix>,
-    /// File with the network key, which all nodes of a network share (see hopcast key): messages are encrypted and authenticated. It
-    /// may have up to four keys, one a line: the first encrypts, all decrypt. SIGUSR1 makes the router read it again
-    #[arg(long, value_name = "FILE")]
-    pub(super) key: Option<PathBuf>,
-    /// File with the identity of this node (see hopcast key --identity): each message is signed, so that no other holder of the network
-    /// key can speak in its name
-    #[arg(long, value_name = "FILE", requires = "key")]
-    pub(super) identity: Option<PathBuf>,
-    /// File with the nodes that are heard: on each line a public key and the addresses of its node. Messages that none of them has
-    /// signed are dropped. SIGUSR1 makes the router read it again: a node that is no longer in it is expelled [default: all that have
-    /// the network key]
-    #[arg(long, value_name = "FILE", requires = "identity")]
-    pub(super) members: Option<PathBuf>,
+    /// `clap` finds no options that are optional if there is another group of them here: the command fills this in.
+    #[arg(skip)]
+    pub(super) keys: Files,
     /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9654, at /metrics
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::serve::loopback)]
     pub(super) metrics: Option<SocketAddr>,

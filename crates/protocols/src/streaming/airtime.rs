@@ -78,6 +78,11 @@ impl Surroundings {
         self.neighbours.len() < known
     }
 
+    /// Forgets a neighbour before its lifetime ends. Whether it was one.
+    pub fn forget(&mut self, node: Ipv4Addr) -> bool {
+        self.neighbours.remove(&node).is_some()
+    }
+
     /// Whether the device at `node` is heard.
     pub fn hears(&self, node: Ipv4Addr) -> bool {
         self.neighbours.contains_key(&node)

@@ -532,6 +532,16 @@ impl Device {
         self.settle(now);
     }
 
+    /// Nothing is taken from this neighbour any more: what goes over it ends.
+    pub fn handle_neighbour_lost(&mut self, neighbour: Ipv4Addr, now: Instant) {
+        let Links { surroundings, profiles } = &mut self.links;
+        profiles.remove(&neighbour);
+        if surroundings.forget(neighbour) {
+            self.reservations.handle_gone(|node| surroundings.hears(node));
+        }
+        self.settle(now);
+    }
+
     /// A datagram has come from a neighbour, or from somebody: `octets` are the bytes of its message.
     pub fn handle_datagram(&mut self, from: Ipv4Addr, octets: &Arc<[u8]>, datagram_length: u32, now: Instant) {
         let Ok(message) = Message::parse(octets) else { return };

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::super::clips::open_all;
 use super::*;
-use crate::key::{EPOCH_LEN, Epoch, Guard, KEY_LEN, Keys, Purpose};
+use crate::key::{EPOCH_LEN, Epoch, Guard, Identity, KEY_LEN, Keys, Members, Purpose};
 
 /// Rate of each link in b/s, and its delay.
 const RATE: f64 = 20e6;
@@ -360,6 +360,73 @@ fn the_key_can_be_changed_while_devices_run() {
     let now = net.now;
     let heard = [0, 1, 2].map(|node| net.engine(node).neighbours(|_| String::new(), now).len());
     assert_eq!(heard, [1, 1, 0]);
+}
+
+/// A device with the key and this identity, which hears `members`.
+fn signed(node: usize, epoch: u8, members: &[usize]) -> Envelope {
+    let guard = Guard::new(&Keys::one([9; KEY_LEN]), Purpose::Cloud, Epoch([epoch; EPOCH_LEN]), Instant::START);
+    Envelope::new(address(node), Some(guard.with_identity(identity(node), Some(list(members)))))
+}
+
+fn identity(node: usize) -> Identity {
+    Identity::new([node as u8 + 1; KEY_LEN])
+}
+
+fn list(nodes: &[usize]) -> Members {
+    let mut members = Members::default();
+    for &node in nodes {
+        members.add(&identity(node).public_octets(), vec![address(node)]).expect("it is a member");
+    }
+    members
+}
+
+#[test]
+fn a_relay_that_is_expelled_loses_its_streams_at_once_and_another_one_gets_them() {
+    let media = bytes(5_000_000);
+    let mut net = Net::new("expel", 4, &[(0, 1), (1, 3), (0, 2), (2, 3)], Policy::Airtime, "1 Mb/s", &media);
+    for node in 0..4 {
+        net.engine(node).envelope = signed(node, node as u8 + 1, &[0, 1, 2, 3]);
+    }
+    net.run(20.0);
+    let number = net.ask(0);
+    net.run(8.0);
+    let now = net.now;
+    let relay = (1..3).find(|&node| !net.engine(node).bookings(now).is_empty()).expect("one of the two");
+    let others: Vec<usize> = (0..4).filter(|&node| node != relay).collect();
+    for &node in &others {
+        net.engine(node).change_members(list(&others), &[address(relay)], now);
+    }
+    // No hello has to be missed for it.
+    let next = |net: &mut Net, node: usize| {
+        let now = net.now;
+        net.engine(node).bookings(now).first().and_then(|booking| booking.towards_source)
+    };
+    assert_ne!(next(&mut net, 0), Some(address(relay)));
+    assert!(net.engine(3).bookings(now).is_empty());
+    net.run(2.0);
+    assert_eq!(next(&mut net, 0), Some(address(3 - relay)));
+    let before = net.sent.len();
+    net.run(80.0);
+    let record = net.play(0, number);
+    assert_eq!((record.outcome, record.stalls), (OutcomeName::Completed, 0));
+    assert!(net.media[0] == media, "{} bytes came", net.media[0].len());
+    assert!(net.sent[before..].iter().any(|(from, _)| *from == relay), "it goes on to speak");
+    let now = net.now;
+    assert!(net.engine(0).neighbours(|_| String::new(), now).iter().all(|peer| peer.address != address(relay)));
+}
+
+#[test]
+fn a_holder_of_the_key_without_an_identity_is_not_heard() {
+    let mut net = Net::line("holder", Policy::All, "1 Mb/s", &bytes(500_000));
+    net.engine(0).envelope = signed(0, 1, &[0, 2]);
+    net.engine(2).envelope = signed(2, 3, &[0, 2]);
+    // The one between them has the key alone.
+    net.run(20.0);
+    let now = net.now;
+    for node in [0, 2] {
+        assert!(net.engine(node).neighbours(|_| String::new(), now).is_empty());
+        assert!(net.engine(node).seals().expect("a key").0.unidentified > 0);
+    }
 }
 
 /// Records what two devices say, and plays it to a third one that has the key.

@@ -105,6 +105,50 @@ fn a_clip_is_played_over_two_hops_and_its_bytes_agree() {
     assert_eq!((0..3).map(|node| net.stop(node)).collect::<Vec<_>>(), [Some(0); 3]);
 }
 
+/// Four devices with identities. The relay of a stream is lost: the others remove it from their lists, and change no key.
+#[test]
+fn a_lost_relay_is_expelled_by_its_identity_and_the_stream_goes_on() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("expel", 4, &[(0, 1), (1, 3), (0, 2), (2, 3)]);
+    let key = net.make_key("key");
+    let (identities, lines) = net.make_identities();
+    let list = net.write("members", lines.concat().as_bytes());
+    let media = transport_stream(20);
+    let film = net.write("film.ts", &media);
+    for (node, identity) in identities.iter().enumerate() {
+        let mut options = vec!["--key", &key, "--identity", identity, "--members", &list];
+        options.extend(["--admission", "airtime", "--link-rate", "20 Mb/s"]);
+        if node == 3 {
+            options.extend(["--offer", &film]);
+        }
+        net.start(node, &options);
+    }
+    wait_for_clip(&net, 0);
+    std::thread::sleep(Duration::from_secs(3));
+    let copy = net.path("copy.ts");
+    let mut player = net.command(0);
+    player.args(["play", "film.ts", "--output", &copy]).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut player = player.spawn().expect("it starts");
+    let relay = |net: &Net| (1..3).find(|&node| net.status(node)["bookings"][0]["role"] == "relay");
+    net.wait_until(Duration::from_secs(10), "the stream is booked", |net| relay(net).is_some());
+    std::thread::sleep(Duration::from_secs(5));
+    let lost = relay(&net).expect("it plays");
+    let others: Vec<usize> = (0..4).filter(|&node| node != lost).collect();
+    net.write("members", others.iter().map(|&node| lines[node].as_str()).collect::<String>().as_bytes());
+    others.iter().for_each(|&node| net.read_again(node));
+    assert!(player.wait().expect("it ends").success());
+    assert!(std::fs::read(&copy).expect("it is there") == media, "the file is another");
+    let status = net.status(0);
+    let play = status["plays"].as_array().and_then(|plays| plays.last()).expect("it is remembered");
+    assert_eq!((&play["outcome"], &play["stalls"]), (&"completed".into(), &0.into()), "{play}");
+    assert_eq!((&status["members"], status["identity"].as_str()), (&3.into(), lines[0].split(' ').next()));
+    let heard = status["neighbours"].as_array().expect("a list").iter().map(|peer| peer["address"].clone());
+    assert_eq!(heard.collect::<Vec<_>>(), [Value::from(address(3 - lost).to_string())]);
+    assert!(net.log(0).contains("is no member any more") && net.log(0).contains("not signed by a member"));
+}
+
 /// A recording's description, and by type the number of messages that were sent and have come.
 fn recording(folder: &str) -> (Value, BTreeMap<String, [u64; 2]>) {
     let folder = std::path::Path::new(folder).join("recording/0");

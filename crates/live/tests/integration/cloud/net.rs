@@ -152,6 +152,22 @@ impl Net {
         path
     }
 
+    /// Identities in files, and the list of their devices' public keys and addresses, by line.
+    pub(crate) fn make_identities(&self) -> (Vec<String>, Vec<String>) {
+        let all = (0..self.names.len()).map(|node| {
+            let path = self.path(&format!("identity{node}"));
+            let public = run(Command::new(binary()).args(["key", "--identity", &path]));
+            (path, format!("{} {}\n", public.trim(), address(node)))
+        });
+        all.unzip()
+    }
+
+    /// Makes a device read its key and its members again.
+    pub(crate) fn read_again(&self, node: usize) {
+        let device = self.devices[node].as_ref().expect("it runs");
+        kill(Pid::from_raw(device.id().cast_signed()), Signal::SIGUSR1).expect("it is ours");
+    }
+
     /// A file in the folder of the test.
     pub(crate) fn path(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
