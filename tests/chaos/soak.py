@@ -313,8 +313,7 @@ FOOT = f"""
 * Receivers of streams: a film of 2 Mb/s whose sender is killed or terminated, and another one that begins, again and again.
 * The emulation: two real hosts with datagrams and TCP connections between them, a datagram and a segment to each connection. The
   program that opens them is killed and started again. hopcast keeps [1024 conversations](conversations.md).
-  In the run of this page each of them also kept the empty intervals between its first and its last packet, which hopcast keeps no more:
-  ports come back after two minutes, and `emulate` grew by 44 MB then. Four simulated nodes walk, and two of them send voice.
+  They kept empty intervals of time until the run of this page. Ports come back after two minutes, and then `emulate` grew by 44 MB. Four simulated nodes walk, and two of them send voice.
 """
 
 
