@@ -134,7 +134,7 @@ impl Daemon {
         let seed = getrandom::u64().map_err(drawn)?;
         let epoch = Epoch::draw().map_err(drawn)?;
         let guard = credentials.as_ref().map(|credentials| {
-            credentials.look_for(address);
+            credentials.warn_unless_listed(address);
             credentials.guard(Purpose::Cloud, epoch, clock.now())
         });
         tracing::info!(%address, interfaces = ?options.interfaces, clips = clips.len(), "started");
@@ -318,25 +318,17 @@ impl Daemon {
             let from = From { interface: place, address };
             match self.engine.handle_datagram(from, &self.datagram[..received.len], arrival, now) {
                 Ok(()) => {}
-                Err(Refusal::Unauthentic) if self.warn_at <= now => {
-                    self.warn_at = now + WARN_INTERVAL;
-                    tracing::warn!(
-                        from = %address,
-                        "a datagram was sealed with another key, or altered; such a device is not heard"
-                    );
-                }
                 Err(Refusal::Malformed { .. }) if self.warn_at <= now => {
                     self.warn_at = now + WARN_INTERVAL;
                     tracing::warn!(from = %address, "a datagram was not sealed; a device without the key is not heard");
                 }
-                Err(Refusal::Unidentified) if self.warn_at <= now => {
-                    self.warn_at = now + WARN_INTERVAL;
-                    tracing::warn!(
-                        from = %address,
-                        "a datagram was sealed with the network's key and not signed by a member; such a device is not heard"
-                    );
-                }
-                Err(refusal) => tracing::debug!(from = %address, %refusal, "a datagram is not taken"),
+                Err(refusal) => match refusal.warning().filter(|_| self.warn_at <= now) {
+                    Some(warning) => {
+                        self.warn_at = now + WARN_INTERVAL;
+                        tracing::warn!(from = %address, "{warning}");
+                    }
+                    None => tracing::debug!(from = %address, %refusal, "a datagram is not taken"),
+                },
             }
             self.transmit();
         }

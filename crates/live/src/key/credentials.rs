@@ -1,4 +1,4 @@
-//! What a router or a device of a cloud has to speak with: the network key, its identity, and who is heard.
+//! What a router or a device of a cloud reads from files: the network key, its identity, and the members that it hears.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -94,8 +94,8 @@ impl Credentials {
         }
     }
 
-    /// Logs it if the own list of members lacks this host.
-    pub(crate) fn look_for(&self, address: Ipv4Addr) {
+    /// Warns if the list of members lacks this host.
+    pub(crate) fn warn_unless_listed(&self, address: Ipv4Addr) {
         if let (Some(identity), Some(members)) = (&self.identity, &self.members)
             && !members.has(identity, address)
         {
@@ -104,7 +104,7 @@ impl Credentials {
         }
     }
 
-    /// Whether what is said is signed.
+    /// Whether this host signs what it says.
     pub(crate) fn has_identity(&self) -> bool {
         self.identity.is_some()
     }

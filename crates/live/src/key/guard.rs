@@ -204,6 +204,19 @@ pub enum Refusal {
     Unidentified,
 }
 
+impl Refusal {
+    /// What the log of a running command tells of it, if hosts of this network can cause it by their keys.
+    pub(crate) fn warning(self) -> Option<&'static str> {
+        match self {
+            Self::Unauthentic => Some("a datagram was sealed with another key, or altered; such a host is not heard"),
+            Self::Unidentified => Some(
+                "a datagram was sealed with the network's key and not signed by a member; such a host is not heard",
+            ),
+            Self::Malformed { .. } | Self::Replayed { .. } | Self::Unproven => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Sender<C> {
     /// The key that it seals with.

@@ -24,7 +24,7 @@ use super::status::{self, Status, Traffic};
 use super::{failure, listen, metrics};
 use crate::failure::Failure;
 use crate::interfaces::{self, Interface, State};
-use crate::key::{Credentials, Epoch, Purpose, Refusal};
+use crate::key::{Credentials, Epoch, Purpose};
 use crate::log;
 use crate::models::Models;
 use crate::platform::clock::Clock;
@@ -175,7 +175,7 @@ impl Daemon {
             Some(_) => mtu - envelope::OVERHEAD,
         };
         let guard = credentials.as_ref().map(|credentials| {
-            credentials.look_for(address);
+            credentials.warn_unless_listed(address);
             credentials.guard(purpose, epoch, clock.now())
         });
         let is_sealed = guard.is_some();
@@ -431,21 +431,13 @@ impl Daemon {
                     self.router.handle_message(opened.from, opened.destination, opened.ttl, opened.octets, now);
                 }
                 Ok(None) => {}
-                Err(Refusal::Unauthentic) if self.warn_at <= now => {
-                    self.warn_at = now + WARN_INTERVAL;
-                    tracing::warn!(
-                        from = %from.address,
-                        "a datagram was sealed with another key, or altered; such a node is not heard"
-                    );
-                }
-                Err(Refusal::Unidentified) if self.warn_at <= now => {
-                    self.warn_at = now + WARN_INTERVAL;
-                    tracing::warn!(
-                        from = %from.address,
-                        "a datagram was sealed with the network's key and not signed by a member; such a node is not heard"
-                    );
-                }
-                Err(refusal) => tracing::debug!(from = %from.address, %refusal, "a datagram is not taken"),
+                Err(refusal) => match refusal.warning().filter(|_| self.warn_at <= now) {
+                    Some(warning) => {
+                        self.warn_at = now + WARN_INTERVAL;
+                        tracing::warn!(from = %from.address, "{warning}");
+                    }
+                    None => tracing::debug!(from = %from.address, %refusal, "a datagram is not taken"),
+                },
             }
             if let Some(answer) = self.envelope.answer(now) {
                 let sent = port.send(self.address, received.source, 1, answer);
