@@ -15,6 +15,7 @@
 mod cloud;
 mod cores;
 mod emulation;
+mod keys;
 mod node;
 mod pipe;
 mod probe;

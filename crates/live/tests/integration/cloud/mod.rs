@@ -128,9 +128,7 @@ fn a_lost_relay_is_expelled_by_its_identity_and_the_stream_goes_on() {
     wait_for_clip(&net, 0);
     std::thread::sleep(Duration::from_secs(3));
     let copy = net.path("copy.ts");
-    let mut player = net.command(0);
-    player.args(["play", "film.ts", "--output", &copy]).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut player = player.spawn().expect("it starts");
+    let mut player = net.play(0, &["film.ts", "--output", &copy]);
     let relay = |net: &Net| (1..3).find(|&node| net.status(node)["bookings"][0]["role"] == "relay");
     net.wait_until(Duration::from_secs(10), "the stream is booked", |net| relay(net).is_some());
     std::thread::sleep(Duration::from_secs(5));
@@ -254,9 +252,7 @@ fn a_stall_is_recorded_by_the_device_and_the_play() {
     net.start(0, &[&options[..], &["--record", &device]].concat());
     wait_for_clip(&net, 0);
     std::thread::sleep(Duration::from_secs(3));
-    let mut player = net.command(0);
-    player.args(["play", "film.ts", "--record", &play]).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut player = player.spawn().expect("it starts");
+    let mut player = net.play(0, &["film.ts", "--record", &play]);
     let is_relay = |net: &Net, node: usize| net.status(node)["bookings"][0]["role"] == "relay";
     net.wait_until(Duration::from_secs(10), "the stream is booked", |net| is_relay(net, 1) || is_relay(net, 2));
     std::thread::sleep(Duration::from_secs(3));
@@ -324,13 +320,7 @@ fn a_stream_that_does_not_fit_is_refused_and_the_status_says_why() {
     net.start(0, &options);
     wait_for_clip(&net, 0);
     std::thread::sleep(Duration::from_secs(3));
-    let mut first = net
-        .command(0)
-        .args(["play", "film.ts"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
+    let mut first = net.play(0, &["film.ts"]);
     net.wait_until(Duration::from_secs(10), "the first stream is booked", |net| {
         net.status(2)["bookings"].as_array().is_some_and(|bookings| bookings.len() == 1)
     });

@@ -17,6 +17,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
+use crate::keys::{make_identity, make_key};
+
 /// Namespaces with one address each, on all their interfaces.
 #[derive(Debug)]
 pub(crate) struct Net {
@@ -111,6 +113,13 @@ impl Net {
         command
     }
 
+    /// Plays what these arguments of `hopcast cloud play` say, without a word.
+    pub(crate) fn play(&self, node: usize, arguments: &[&str]) -> Child {
+        let mut command = self.command(node);
+        command.arg("play").args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().expect("it starts")
+    }
+
     /// A shell in a namespace; the words after the script are its `$0`, `$1`, …
     pub(crate) fn shell(&self, node: usize, script: &str, words: &[&str]) -> Command {
         let mut command = Command::new("ip");
@@ -147,17 +156,14 @@ impl Net {
     }
 
     pub(crate) fn make_key(&self, name: &str) -> String {
-        let path = self.path(name);
-        run(Command::new(binary()).args(["key", &path]));
-        path
+        make_key(&self.folder.join(name))
     }
 
-    /// Identities in files, and the list of their devices' public keys and addresses, by line.
+    /// Identities of all devices in files, and their lines in a list of members.
     pub(crate) fn make_identities(&self) -> (Vec<String>, Vec<String>) {
         let all = (0..self.names.len()).map(|node| {
-            let path = self.path(&format!("identity{node}"));
-            let public = run(Command::new(binary()).args(["key", "--identity", &path]));
-            (path, format!("{} {}\n", public.trim(), address(node)))
+            let (path, public) = make_identity(&self.folder.join(format!("identity{node}")));
+            (path, format!("{public} {}\n", address(node)))
         });
         all.unzip()
     }

@@ -19,6 +19,8 @@ use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::keys::{make_identity, make_key};
+
 /// Port of what answers.
 const ECHO: u16 = 7;
 
@@ -239,16 +241,12 @@ impl Net {
     }
 
     pub(crate) fn make_key(&self, name: &str) -> String {
-        let path = self.folder.join(name).display().to_string();
-        run(Command::new(binary()).args(["key", &path]));
-        path
+        make_key(&self.folder.join(name))
     }
 
     /// An identity in a file, and its public key.
     pub(crate) fn make_identity(&self, name: &str) -> (String, String) {
-        let path = self.folder.join(name).display().to_string();
-        let public = run(Command::new(binary()).args(["key", "--identity", &path]));
-        (path, public.trim().to_owned())
+        make_identity(&self.folder.join(name))
     }
 
     /// A file of this name for what all nodes read.
