@@ -30,8 +30,7 @@ const WIRE: f64 = 100e6;
 /// In m/s.
 const LIGHT: f64 = 299_792_458.0;
 
-/// Worlds of a run that is not asked for a number of them. Of these, one of [`KNOWN_EACH`] runs in several ways, which takes five times as
-/// long.
+/// Worlds of a run that is not asked for a number of them. Of these, one of [`KNOWN_EACH`] runs in several ways, which takes five runs.
 const KNOWN: u32 = 1000;
 /// See [`KNOWN`].
 const KNOWN_EACH: u32 = 10;
@@ -104,16 +103,11 @@ fn try_share(each: u32, worlds: &Worlds, mut runner: TestRunner) -> Result<Tally
     let (is_broken, number) = (std::cell::Cell::new(false), std::cell::Cell::new(0));
     let outcome = runner.run(worlds, |world| {
         let place = number.replace(number.get() + 1);
-        let tried = keeps_every_promise(&world, is_broken.get() || place % each == 0).inspect_err(|error| {
+        let one = keeps_every_promise(&world, is_broken.get() || place % each == 0).inspect_err(|error| {
             if !is_broken.replace(true) {
                 println!("{error}\n{world}");
             }
         })?;
-        let one = Tally {
-            whole: tried.is_whole.into(),
-            several: tried.is_several.into(),
-            unordered: tried.is_unordered.into(),
-        };
         tally.set(tally.get() + one);
         Ok(())
     });
@@ -143,17 +137,8 @@ impl core::ops::Add for Tally {
     }
 }
 
-/// What of a world was tried.
-struct Tried {
-    /// Up to its end.
-    is_whole: bool,
-    /// In several ways.
-    is_several: bool,
-    /// With its flows in another order.
-    is_unordered: bool,
-}
-
-fn keeps_every_promise(world: &Value, in_several_ways: bool) -> Result<Tried, TestCaseError> {
+/// How much of a world was tried: one of each that applies.
+fn keeps_every_promise(world: &Value, in_several_ways: bool) -> Result<Tally, TestCaseError> {
     let loaded = draw::load(world).map_err(|fields| TestCaseError::fail(format!("refused: {fields:?}")))?;
     let scenario = &loaded.scenario;
     let simulation = checked(scenario)?;
@@ -164,7 +149,7 @@ fn keeps_every_promise(world: &Value, in_several_ways: bool) -> Result<Tried, Te
     }
     let is_whole = simulation.now() >= simulation.end();
     if !is_whole || !in_several_ways {
-        return Ok(Tried { is_whole, is_several: false, is_unordered: false });
+        return Ok(Tally { whole: is_whole.into(), ..Tally::default() });
     }
     let found = run(scenario, &Way { seeds: &[scenario.seed], threads: 1, folder: None });
     for (summary, flow) in summaries.iter().zip(&found[0].flows) {
@@ -199,7 +184,7 @@ fn keeps_every_promise(world: &Value, in_several_ways: bool) -> Result<Tried, Te
         });
         prop_assert_eq!(straight, turned, "the order of flows matters");
     }
-    Ok(Tried { is_whole, is_several: true, is_unordered })
+    Ok(Tally { whole: 1, several: 1, unordered: is_unordered.into() })
 }
 
 /// Runs in slices, and looks for packets that appear or vanish after each.
