@@ -61,7 +61,7 @@ OVERHEAD = 25 + 9 + 16
 """Bytes by which a sealed message is longer."""
 SIGNATURE = 64
 """Bytes by which a signature makes it longer."""
-CLOUD_RATE, CLOUD_S = 8_000_000, 20
+CLOUD_RATE, CLOUD_S = 20_000_000, 20
 """Rate of the film in the cloud in bit/s, and its length."""
 CLOUD_FROM_S, CLOUD_MEASURED_S = 4.0, 12.0
 TICKS = os.sysconf("SC_CLK_TCK")
