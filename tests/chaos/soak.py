@@ -313,7 +313,7 @@ FOOT = f"""
 * Receivers of streams: a film of 2 Mb/s whose sender is killed or terminated, and another one that begins, again and again.
 * The emulation: two real hosts with datagrams and TCP connections between them, a datagram and a segment to each connection. The
   program that opens them is killed and started again. hopcast keeps [1024 conversations](conversations.md).
-  They kept empty intervals of time until the run of this page. Ports come back after two minutes, and then `emulate` grew by 44 MB. Four simulated nodes walk, and two of them send voice.
+  Four simulated nodes walk, and two of them send voice.
 """
 
 
