@@ -140,7 +140,11 @@ fn a_lost_relay_is_expelled_by_its_identity_and_the_stream_goes_on() {
     assert!(std::fs::read(&copy).expect("it is there") == media, "the file is another");
     let status = net.status(0);
     let play = status["plays"].as_array().and_then(|plays| plays.last()).expect("it is remembered");
-    assert_eq!((&play["outcome"], &play["stalls"]), (&"completed".into(), &0.into()), "{play}");
+    eprintln!("expelled relay: {} stalls of {} s", play["stalls"], play["stalled_s"]);
+    assert_eq!(play["outcome"], "completed", "{play}");
+    // A search of half a second is hidden by the second that was buffered, but for a busy machine. One who waits until the
+    // neighbour is silent for 5.5 s stalls for longer.
+    assert!(play["stalled_s"].as_f64().is_some_and(|stalled| stalled < 2.5), "{play}");
     assert_eq!((&status["members"], status["identity"].as_str()), (&3.into(), lines[0].split(' ').next()));
     let heard = status["neighbours"].as_array().expect("a list").iter().map(|peer| peer["address"].clone());
     assert_eq!(heard.collect::<Vec<_>>(), [Value::from(address(3 - lost).to_string())]);

