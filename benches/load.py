@@ -64,6 +64,8 @@ SIGNATURE = 64
 CLOUD_RATE, CLOUD_S = 20_000_000, 20
 """Rate of the film in the cloud in bit/s, and its length."""
 CLOUD_FROM_S, CLOUD_MEASURED_S = 4.0, 12.0
+CLOUD_CASES = {"key": (False, 0), "identities": (True, 0), "key, busy": (False, 2), "identities, busy": (True, 2)}
+"""By name: whether the devices have identities, and for each processor, how many programs besides use as much of it as they get."""
 TICKS = os.sysconf("SC_CLK_TCK")
 ROUTER, ROUTER_MAC = IPv4Address("10.0.0.1"), bytes.fromhex("020000000001")
 
@@ -72,7 +74,9 @@ def main() -> None:
     """Measure, and print the rows of one table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("load", choices=["router", "stream", "cloud"])
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="protocols, or floods (default: all)")
+    parser.add_argument(
+        "cases", nargs="*", metavar="CASE", help="protocols, floods, or seals of a cloud (default: all)"
+    )
     parser.add_argument("--program", nargs="+", default=[sys.executable, "-m", "hopcast"])
     options = parser.parse_args()
     rows = {"router": router, "stream": stream, "cloud": cloud}[options.load]
@@ -707,7 +711,8 @@ def cloud(program: list[str], cases: list[str]) -> Iterator[bool]:
         "| sealed with | packets a second | source | relay | display | stalls |\n|---|---:|---:|---:|---:|---:|",
         flush=True,
     )
-    for case in cases or ["key", "identities"]:
+    for case in cases or CLOUD_CASES:
+        has_identities, others = CLOUD_CASES[case]
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm")))
             (folder / "film.ts").write_bytes(pictures(CLOUD_RATE, CLOUD_S))
@@ -720,18 +725,20 @@ def cloud(program: list[str], cases: list[str]) -> Iterator[bool]:
                     run("ip", "-n", place, "link", "set", device, "up")
             options = ["--key", folder / "key", "--admission", "airtime", "--link-rate", "200 Mb/s", "--log", "warn"]
             names = [folder / f"identity{nth}" for nth in range(len(places))]
-            if case == "identities":
+            if has_identities:
                 publics = [run(*program, "key", "--identity", name).strip() for name in names]
                 lines = [f"{public} 10.0.0.{nth}" for nth, public in enumerate(publics, 1)]
                 (folder / "members").write_text("\n".join(lines))
                 options += ["--members", folder / "members"]
             devices = []
             for nth, place in enumerate(places):
-                own = ["--identity", names[nth]] if case == "identities" else []
+                own = ["--identity", names[nth]] if has_identities else []
                 own += ["--offer", folder / "film.ts"] if nth == 0 else []
                 links = [["-i", "on"], ["-i", "back", "-i", "on"], ["-i", "back"]][nth]
                 command = ["ip", "netns", "exec", place, *program, "cloud", "serve", *links, *map(str, options + own)]
                 devices.append(stack.enter_context(started(command, stderr=subprocess.DEVNULL)))
+            for _ in range(others * (os.cpu_count() or 1)):
+                stack.enter_context(started([sys.executable, "-c", "while True: pass"]))
             yield passed(program, case, places, devices)
 
 

@@ -142,6 +142,7 @@ pub struct Sender {
     /// Packets that the feedback before the last one brought.
     brought: u32,
     free_at: Instant,
+    slack: Duration,
     /// Since when there is something to send.
     ready: Instant,
     /// Media that the display's buffer holds.
@@ -169,11 +170,18 @@ impl Sender {
             window: LEAST_ON_THE_WAY,
             brought: 0,
             free_at: now,
+            slack: Duration::ZERO,
             ready: now,
             buffer: room(prefetch),
             shown: (Duration::ZERO, now),
             repeated: 0,
         }
+    }
+
+    /// The same with a pace that makes up for departures that are up to `slack` late, as on a host that wakes up late.
+    #[must_use]
+    pub fn with_slack(self, slack: Duration) -> Self {
+        Self { slack, ..self }
     }
 
     /// The display has all packets before `next` and those of `came` (a bit each, from `next` on), and wants those before `limit`.
@@ -271,7 +279,8 @@ impl Sender {
             self.send(end, now);
             end += 1;
         }
-        self.free_at = now + self.interval * u64::from(end - first);
+        let missed = now.saturating_since(self.free_at.max(self.ready)).min(self.slack);
+        self.free_at = now + self.interval * u64::from(end - first) - missed;
         Some(first..end)
     }
 
@@ -574,6 +583,24 @@ mod tests {
         assert_eq!(sender.poll_send(millis(25)), Some(1));
         assert_eq!(sender.poll_send(millis(30)), Some(2));
         assert_eq!(sender.poll_timeout(), None, "the buffer has room for three");
+    }
+
+    /// The pace is 5 ms for each packet, and timers may be 20 ms late. What a feedback did not ask for in time is not missed.
+    #[test]
+    fn a_sender_whose_timers_are_late_keeps_its_pace_in_the_mean() {
+        let mut sender = Sender::new(layout(), 2.0, BUFFER, millis(0)).with_slack(Duration::from_millis(20));
+        let burst = |sender: &mut Sender, ms: u64| core::iter::from_fn(|| sender.poll_send(millis(ms))).count();
+        sender.handle_feedback(0, 60, &[], millis(50));
+        assert_eq!((burst(&mut sender, 50), sender.poll_timeout()), (1, Some(millis(55))));
+        assert_eq!((burst(&mut sender, 67), sender.poll_timeout()), (3, Some(millis(70))));
+        sender.handle_feedback(4, 60, &[], millis(69));
+        assert_eq!(burst(&mut sender, 69), 0);
+        // 100 ms late: five packets at once, no more.
+        assert_eq!((burst(&mut sender, 170), sender.poll_timeout()), (5, Some(millis(175))));
+        sender.handle_feedback(9, 9, &[], millis(171));
+        assert_eq!(burst(&mut sender, 250), 0, "the buffer has no room");
+        sender.handle_feedback(9, 60, &[], millis(300));
+        assert_eq!((burst(&mut sender, 300), sender.poll_timeout()), (1, Some(millis(305))));
     }
 
     /// Eight at first; then twice what a feedback has brought and eight more; a slow path holds the sender back.

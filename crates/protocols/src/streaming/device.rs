@@ -40,6 +40,8 @@ pub struct Config {
     pub prefetch: Option<Duration>,
     /// Greatest rate at which a device sends a clip, as a multiple of the clip's rate.
     pub pace: f64,
+    /// A device that wakes up late makes up for it, up to this time.
+    pub slack: Duration,
     /// Hops over which a transmission is sensed: 1 or 2.
     pub sensing_hops: u8,
     /// Time between two measurements of links. Each measures one neighbour with two packets, unless other packets did.
@@ -1190,7 +1192,8 @@ impl Device {
                     if let Some(cache) = &mut self.cache {
                         cache.handle_use(wish.clip);
                     }
-                    self.senders.insert(stream, Sender::new(layout, self.config.pace, prefetch, now));
+                    let sender = Sender::new(layout, self.config.pace, prefetch, now).with_slack(self.config.slack);
+                    self.senders.insert(stream, sender);
                     self.time_packets();
                 }
                 reservation::Output::Confirmed { stream, risk } => self.handle_confirmed(stream, risk, now),

@@ -261,6 +261,7 @@ mod tests {
             rules,
             prefetch: None,
             pace: 1.5,
+            slack: Duration::ZERO,
             sensing_hops: 2,
             measurement: second,
             profile,

@@ -53,6 +53,7 @@ fn config(policy: Policy) -> device::Config {
         },
         prefetch: None,
         pace: 1.5,
+        slack: Duration::ZERO,
         sensing_hops: 2,
         measurement: second,
         profile: profile::Config::default(),

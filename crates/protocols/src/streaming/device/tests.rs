@@ -21,6 +21,7 @@ fn config(policy: Policy) -> Config {
         },
         prefetch: None,
         pace: 1.5,
+        slack: Duration::ZERO,
         sensing_hops: 2,
         measurement: Duration::from_secs(1),
         profile: profile::Config::default(),

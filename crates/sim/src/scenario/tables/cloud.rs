@@ -421,6 +421,7 @@ impl Resolver<'_> {
             },
             prefetch: keys.prefetch.map(Duration::from),
             pace: keys.catch_up,
+            slack: Duration::ZERO,
             sensing_hops: keys.sensing_hops,
             measurement: keys.measurement_interval.into(),
             profile: profile::Config { half_life: keys.half_life.into(), ..profile::Config::default() },
