@@ -48,6 +48,7 @@ fn mistake(error: &Error) -> Option<String> {
     let value = text(ContextKind::InvalidValue);
     let prior = text(ContextKind::PriorArg).map(|prior| option(&prior));
     let suggested = |kind| text(kind).map_or_else(String::new, |name| format!("; did you mean {}?", option(&name)));
+    let subcommand = || text(ContextKind::InvalidSubcommand);
     let argument = || argument.clone().unwrap_or_else(|| "an argument".into());
     Some(match error.kind() {
         ErrorKind::DisplayHelp
@@ -61,7 +62,7 @@ fn mistake(error: &Error) -> Option<String> {
         ErrorKind::UnknownArgument => format!("{}: is one argument too many", argument()),
         ErrorKind::InvalidSubcommand => format!(
             "there is no command {}{}",
-            text(ContextKind::InvalidSubcommand).unwrap_or_default(),
+            subcommand().unwrap_or_default(),
             suggested(ContextKind::SuggestedSubcommand)
         ),
         ErrorKind::MissingSubcommand => {
@@ -82,10 +83,11 @@ fn mistake(error: &Error) -> Option<String> {
                 None => format!("{} {value}: {source}", argument()),
             }
         }
-        ErrorKind::ArgumentConflict => match prior {
-            Some(prior) if prior == argument() => format!("{}: can be given only once", argument()),
-            Some(prior) => format!("{} and {prior} exclude each other", argument()),
-            None => format!("{} excludes all other options", argument()),
+        ErrorKind::ArgumentConflict => match (prior, subcommand()) {
+            (Some(prior), Some(command)) => format!("{prior} and the command {command} exclude each other"),
+            (Some(prior), None) if prior == argument() => format!("{}: can be given only once", argument()),
+            (Some(prior), None) => format!("{} and {prior} exclude each other", argument()),
+            (None, _) => format!("{} excludes all other options", argument()),
         },
         ErrorKind::MissingRequiredArgument => format!("{} is missing", argument()),
         ErrorKind::NoEquals => format!("{}: expected {}=VALUE", argument(), argument()),
@@ -183,6 +185,7 @@ mod tests {
             ("emulate s.toml --seed many", "--seed: many is not a whole number"),
             ("emulate s.toml --seed", "--seed: a value is missing"),
             ("emulate s.toml --shell n --json", "--shell and --json exclude each other"),
+            ("node --interface lo status", "--interface and the command status exclude each other"),
             ("emulate s.toml --seed 1 --seed 2", "--seed: can be given only once"),
             ("probe send --to a --transport ipx", "--transport: ipx is not one of udp, tcp"),
             ("emulate s.toml --metrics 9", "--metrics 9: an address and a port are written like 127.0.0.1:9654"),
