@@ -488,7 +488,7 @@ pub(super) fn text(status: &Value) -> String {
         "device {}, admission by {}, {}, for {:.0} s",
         text_of(&status["address"]),
         text_of(&status["admission"]),
-        if status["sealed"] == true { "sealed with a network key" } else { "without a network key" },
+        key::sealing(status),
         number(&status["uptime_s"]),
     );
     for interface in list(status, "interfaces") {
@@ -602,7 +602,8 @@ pub(super) mod tests {
 
     #[test]
     fn people_read_clips_refusals_and_counters() {
-        let text = text(&serde_json::to_value(status()).expect("plain data"));
+        let text_of = |status| text(&serde_json::to_value(status).expect("plain data"));
+        let text = text_of(status());
         for part in [
             "device 10.0.0.1, admission by statistical, without a network key, for 0 s\n",
             "interface wlan0: no-address\n",
@@ -612,6 +613,16 @@ pub(super) mod tests {
             "admitted: 7\n",
         ] {
             assert!(text.contains(part), "{part:?} is not in {text}");
+        }
+        for (identity, members, wanted) in [
+            (None, None, ", sealed with a network key, for"),
+            (Some("c0ffee"), None, ", sealed with a network key and signed, for"),
+            (Some("c0ffee"), Some(1), ", sealed with a network key and signed, 1 member, for"),
+            (Some("c0ffee"), Some(20), ", sealed with a network key and signed, 20 members, for"),
+        ] {
+            let status = Status { sealed: true, identity: identity.map(Into::into), members, ..status() };
+            let text = text_of(status);
+            assert!(text.contains(wanted), "{wanted:?} is not in {text}");
         }
     }
 

@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use hopcast_protocols::time::Instant;
+use serde_json::Value;
 
 use super::{Epoch, Guard, Identity, KeyError, Keys, Members, Purpose};
 
@@ -65,6 +66,17 @@ impl Files {
         }
         changes
     }
+}
+
+/// How a command seals what it says, for people, from its `status`.
+pub(crate) fn sealing(status: &Value) -> String {
+    if status["sealed"] != true {
+        return "without a network key".into();
+    }
+    let identity = if status["identity"].is_null() { "" } else { " and signed" };
+    let members =
+        status["members"].as_u64().map(|count| format!(", {count} member{}", if count == 1 { "" } else { "s" }));
+    format!("sealed with a network key{identity}{}", members.unwrap_or_default())
 }
 
 /// What has changed in files that were read again.

@@ -1,5 +1,6 @@
 //! Files with keys.
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -21,49 +22,95 @@ const MAX_FILE: u64 = 512;
 const MAX_LIST: u64 = 256 * MAX_MEMBERS as u64;
 /// What stands before the secret of an identity, so that it is no network key.
 const IDENTITY: &str = "identity ";
+/// What a line of a list of members is.
+const MEMBER: &str = "a public key, as `hopcast key --identity` prints it, and the addresses of its node";
+
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Network keys.
+    Key,
+    /// The identity of a host.
+    Identity,
+    /// The list of members.
+    Members,
+}
+
+impl Content {
+    /// How to make the file that is missing.
+    fn remedy(self, path: &Path) -> String {
+        match self {
+            Self::Key => format!("`hopcast key {}` makes one", path.display()),
+            Self::Identity => format!("`hopcast key --identity {}` makes one", path.display()),
+            Self::Members => format!("each line has {MEMBER}"),
+        }
+    }
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Key => "key file",
+            Self::Identity => "identity",
+            Self::Members => "list of members",
+        })
+    }
+}
 
 /// Reason why there is no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The file can't be created: it exists already, or its folder does not.
-    #[error("key file {}: {}", .path.display(), unmade(.path, .source))]
+    #[error("{content} {}: {}", .path.display(), unmade(.path, .source))]
     Unmade {
+        /// What it is for.
+        content: Content,
         /// The file.
         path: PathBuf,
         /// What the platform says.
         source: io::Error,
     },
     /// The system refuses to read or write it.
-    #[error("key file {}: {}", .path.display(), cause(.source))]
+    #[error("{content} {}: {}", .path.display(), cause(.source))]
     Platform {
+        /// What it is for.
+        content: Content,
         /// The file.
         path: PathBuf,
         /// What it says.
         source: io::Error,
     },
     /// No file has this name.
-    #[error("key file {0}: there is no such file; `hopcast key {0}` makes one", .path.display())]
+    #[error("{content} {}: there is no such file; {}", .path.display(), content.remedy(.path))]
     Missing {
+        /// What it is for.
+        content: Content,
         /// The file.
         path: PathBuf,
     },
     /// It is a folder.
-    #[error("key file {}: is a folder; expected a file", .path.display())]
+    #[error("{content} {}: is a folder; expected a file", .path.display())]
     Folder {
+        /// What it is for.
+        content: Content,
         /// Its path.
         path: PathBuf,
     },
     /// Other users could read it.
-    #[error("key file {}: mode {mode:03o} lets others read it; chmod 600 makes it the owner's alone", .path.display())]
+    #[error("{content} {}: mode {mode:03o} lets others read it; chmod 600 makes it the owner's alone", .path.display())]
     Open {
+        /// What it is for.
+        content: Content,
         /// The file.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
     },
     /// Another user could change it.
-    #[error("key file {}: belongs to user {owner}; expected root or user {user}, who runs hopcast", .path.display())]
+    #[error("{content} {}: belongs to user {owner}; expected root or user {user}, who runs hopcast", .path.display())]
     Foreign {
+        /// What it is for.
+        content: Content,
         /// The file.
         path: PathBuf,
         /// Its owner.
@@ -80,7 +127,7 @@ pub enum KeyError {
         found: String,
     },
     /// It is no identity.
-    #[error("key file {}: is no identity; `hopcast key --identity FILE` makes one", .path.display())]
+    #[error("identity {}: is none; `hopcast key --identity FILE` makes one", .path.display())]
     NoIdentity {
         /// The file.
         path: PathBuf,
@@ -94,7 +141,7 @@ pub enum KeyError {
         mode: u32,
     },
     /// It is no list of members.
-    #[error("list of members {}: {found}; a line is a public key, as `hopcast key --identity` prints it, and the addresses of its node", .path.display())]
+    #[error("list of members {}: {found}; each line has {MEMBER}", .path.display())]
     NoList {
         /// The file.
         path: PathBuf,
@@ -104,7 +151,7 @@ pub enum KeyError {
 }
 
 pub(super) fn read(path: &Path) -> Result<Vec<NetworkKey>, KeyError> {
-    let contents = read_own(path, OTHERS, MAX_FILE)?;
+    let contents = read_own(path, Content::Key)?;
     parse(&contents).map_err(|found| KeyError::Malformed { path: path.to_owned(), found })
 }
 
@@ -124,7 +171,7 @@ impl Identity {
     ///
     /// See [`KeyError`]. A file that was there before is left as it was, and no other is left.
     pub(crate) fn write_new(&self, path: &Path) -> Result<(), KeyError> {
-        write_digits(path, IDENTITY, self.seed())
+        write_digits(path, Content::Identity, self.seed())
     }
 }
 
@@ -135,57 +182,56 @@ impl Members {
     ///
     /// See [`KeyError`].
     pub(crate) fn read(path: &Path) -> Result<Self, KeyError> {
-        let contents = read_own(path, OTHERS_WRITE, MAX_LIST)?;
+        let contents = read_own(path, Content::Members)?;
         parse_members(&contents).map_err(|found| KeyError::NoList { path: path.to_owned(), found })
     }
 }
 
 fn read_identity(path: &Path) -> Result<[u8; SEED_LEN], KeyError> {
-    let contents = read_own(path, OTHERS, MAX_FILE)?;
+    let contents = read_own(path, Content::Identity)?;
     let digits = contents.trim_ascii().strip_prefix(IDENTITY.as_bytes()).map(<[u8]>::trim_ascii);
     let seed = digits.and_then(|digits| parse_line(digits).ok());
     seed.map(|seed| seed.0).ok_or_else(|| KeyError::NoIdentity { path: path.to_owned() })
 }
 
-/// What is in a file of this user or root, which none of the `forbidden` bits opens to others; one byte more than `most` at the most.
-fn read_own(path: &Path, forbidden: u32, most: u64) -> Result<Vec<u8>, KeyError> {
-    let platform = |source| KeyError::Platform { path: path.to_owned(), source };
+/// What is in a file of this user or root, which others can't read, or change if it is a list; one byte more than it may have at the most.
+fn read_own(path: &Path, content: Content) -> Result<Vec<u8>, KeyError> {
+    let platform = |source| KeyError::Platform { content, path: path.to_owned(), source };
     let file = File::open(path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => KeyError::Missing { path: path.to_owned() },
+        io::ErrorKind::NotFound => KeyError::Missing { content, path: path.to_owned() },
         _ => platform(source),
     })?;
     // The file that is open, not one that has taken its name since.
     let found = file.metadata().map_err(platform)?;
     if found.is_dir() {
-        return Err(KeyError::Folder { path: path.to_owned() });
+        return Err(KeyError::Folder { content, path: path.to_owned() });
     }
     let (mode, owner, user) = (found.mode() & 0o777, found.uid(), geteuid().as_raw());
     if owner != 0 && owner != user {
-        return Err(KeyError::Foreign { path: path.to_owned(), owner, user });
+        return Err(KeyError::Foreign { content, path: path.to_owned(), owner, user });
     }
-    if mode & forbidden != 0 {
-        let path = path.to_owned();
-        return Err(if forbidden == OTHERS {
-            KeyError::Open { path, mode }
-        } else {
-            KeyError::Writable { path, mode }
-        });
-    }
+    let path_of = || path.to_owned();
+    let most = match content {
+        Content::Members if mode & OTHERS_WRITE != 0 => return Err(KeyError::Writable { path: path_of(), mode }),
+        Content::Members => MAX_LIST,
+        _ if mode & OTHERS != 0 => return Err(KeyError::Open { content, path: path_of(), mode }),
+        _ => MAX_FILE,
+    };
     let mut contents = Vec::new();
     file.take(most + 1).read_to_end(&mut contents).map_err(platform)?;
     Ok(contents)
 }
 
 pub(super) fn write_new(path: &Path, key: &NetworkKey) -> Result<(), KeyError> {
-    write_digits(path, "", &key.0)
+    write_digits(path, Content::Key, &key.0)
 }
 
 /// Makes a file of its owner's alone, with these bytes in hexadecimal digits.
-fn write_digits(path: &Path, prefix: &str, octets: &[u8]) -> Result<(), KeyError> {
-    let platform = |source| KeyError::Platform { path: path.to_owned(), source };
+fn write_digits(path: &Path, content: Content, octets: &[u8]) -> Result<(), KeyError> {
+    let platform = |source| KeyError::Platform { content, path: path.to_owned(), source };
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let mut file = file.map_err(|source| KeyError::Unmade { path: path.to_owned(), source })?;
-    let mut digits = prefix.to_owned();
+    let mut file = file.map_err(|source| KeyError::Unmade { content, path: path.to_owned(), source })?;
+    let mut digits = String::from(if content == Content::Identity { IDENTITY } else { "" });
     digits.extend(octets.iter().map(|octet| format!("{octet:02x}")));
     digits.push('\n');
     file.write_all(digits.as_bytes()).and_then(|()| file.sync_all()).map_err(|source| {
@@ -325,6 +371,13 @@ mod tests {
     fn a_missing_key_is_named() {
         let error = read(Path::new("/nowhere/key")).expect_err("it is not there").to_string();
         assert_eq!(error, "key file /nowhere/key: there is no such file; `hopcast key /nowhere/key` makes one");
+        let error = Identity::read(Path::new("/nowhere/me")).expect_err("nor is this").to_string();
+        assert_eq!(
+            error,
+            "identity /nowhere/me: there is no such file; `hopcast key --identity /nowhere/me` makes one"
+        );
+        let error = Members::read(Path::new("/nowhere/all")).expect_err("nor is this").to_string();
+        assert_eq!(error, format!("list of members /nowhere/all: there is no such file; each line has {MEMBER}"));
         let error = read(Path::new("/")).expect_err("it is a folder").to_string();
         assert_eq!(error, "key file /: is a folder; expected a file");
         let error =

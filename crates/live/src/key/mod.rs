@@ -42,8 +42,8 @@ use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
 use hkdf::Hkdf;
 use sha2::Sha256;
 
-pub(crate) use self::credentials::{Credentials, Files};
-pub use self::file::KeyError;
+pub(crate) use self::credentials::{Credentials, Files, sealing};
+pub use self::file::{Content, KeyError};
 pub use self::guard::{Counters, Guard, MIN_LEN, OVERHEAD, Refusal, SIGNATURE_OVERHEAD};
 pub use self::identity::{Identity, Members};
 pub use self::noise::Randomness;

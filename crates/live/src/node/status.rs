@@ -149,7 +149,7 @@ pub(super) fn text(status: &Value) -> String {
         text(&status["protocol"]),
         text(&status["address"]),
         list("networks").iter().map(text).collect::<Vec<_>>().join(", "),
-        if status["sealed"] == true { "sealed with a network key" } else { "without a network key" },
+        key::sealing(status),
         status["uptime_s"].as_f64().unwrap_or(0.0),
     );
     for interface in list("interfaces") {
