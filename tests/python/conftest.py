@@ -17,12 +17,17 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from hopcast import Scenario
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 300.0
 """A command takes longer only if it hangs: on a busy machine one of ten seconds took over a minute."""
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("hopcast", deadline=None)
+settings.load_profile("hopcast")
 
 # Tests interrupt programs, which ignore what they are started with ignored: Ctrl-C in the background of a shell, SIGHUP under nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)

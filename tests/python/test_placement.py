@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hopcast.placement import Clip, Display, Map, PlacementError, grid, place, string
@@ -57,7 +57,6 @@ def test_the_seed_moves_random_copies_only() -> None:
     ).holders(0)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 12), st.integers(1, 12), st.floats(0.1, 9), st.floats(0.1, 9), st.floats(0.5, 30))
 def test_each_device_of_a_grid_has_each_block_near_enough(
     columns: int, rows: int, hop: float, block: float, length: float

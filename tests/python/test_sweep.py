@@ -384,7 +384,7 @@ def test_a_folder_without_a_sweep_is_refused(tmp_path: Path, text: str | None) -
         open_sweep(tmp_path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(), lambda of: st.lists(of) | st.dictionaries(st.text(), of), max_leaves=8))  # fmt: skip
 def test_any_section_is_read_or_refused(section: Any) -> None:
     for place in range(3):

@@ -58,7 +58,7 @@ def changed(octets: bytes, changes: list[tuple[float, int]], cut: tuple[float, f
     return bytes(made)
 
 
-ANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @ANY
