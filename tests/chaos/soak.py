@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,13 +120,23 @@ class Soak:
         due = [begin + draws.uniform(0.0, self.pace_s) for _ in self._kinds]
         while time.monotonic() < begin + seconds:
             time.sleep(TICK_S)
-            for place, kind in enumerate(self._kinds):
+            for place in range(len(due)):
                 if time.monotonic() >= due[place]:
-                    next(kind)
-                    self.events += 1
+                    self.disturb(place)
                     due[place] = time.monotonic() + draws.uniform(0.5, 1.5) * self.pace_s
             for one in self.watched:
                 one.sample()
+        self.settle()
+
+    def disturb(self, place: int) -> None:
+        """Does what comes next to routers, streams or the emulation."""
+        next(self._kinds[place])
+        self.events += 1
+
+    def settle(self) -> None:
+        """Starts what was killed, since all has to go on at the end."""
+        for kind in self._kinds:
+            kind.close()
 
     def complaints(self) -> list[str]:
         """What has grown that must not."""
@@ -136,35 +146,41 @@ class Soak:
         self.watched.append(Watched(name, process, log))
         return self.watched[-1]
 
-    def _routers(self) -> Iterator[None]:
+    def _routers(self) -> Generator[None, None, None]:
         """A ring of six with a key, packets across it both ways, 50 a second each."""
         routers = self._stack.enter_context(Routers(self.trial, 6, "--key", self.key, is_ring=True))
         packets = self._stack.enter_context(routers.traffic(0, 3))
         back = self._stack.enter_context(routers.traffic(1, 4))
         watched = [self._watch(f"`node` {node}", routers.processes[node], routers.log(node)) for node in (0, 1, 3)]
         draws = self.trial.draws
-        for number in itertools.count():
-            yield
-            # Those that are measured stay; their neighbours and links come and go.
-            kind = number % 4
-            if kind == 0:
-                node, device = draws.choice([(2, "to1"), (2, "to3"), (4, "to3"), (5, "to0")])
-                routers.net.ip(node, f"link set {device} down")
-            elif kind == 1:
-                routers.net.ip(node, f"link set {device} up")
-            elif kind == 2:
-                killed = draws.choice([2, 4, 5])
-                routers.processes[killed].kill()
-                routers.processes[killed].wait()
-            else:
+        killed = None
+        try:
+            for number in itertools.count():
+                yield
+                # Those that are measured stay; their neighbours and links come and go.
+                kind = number % 4
+                if kind == 0:
+                    node, device = draws.choice([(2, "to1"), (2, "to3"), (4, "to3"), (5, "to0")])
+                    routers.net.ip(node, f"link set {device} down")
+                elif kind == 1:
+                    routers.net.ip(node, f"link set {device} up")
+                elif kind == 2:
+                    killed = draws.choice([2, 4, 5])
+                    routers.processes[killed].kill()
+                    routers.processes[killed].wait()
+                elif killed is not None:
+                    routers.again(killed)
+                    killed = None
+                    since = time.monotonic()
+                    packets.returns(since, 60.0)
+                    back.returns(since, 60.0)
+                for one in watched:
+                    one.disturbances += 1
+        finally:
+            if killed is not None:
                 routers.again(killed)
-                since = time.monotonic()
-                packets.returns(since, 60.0)
-                back.returns(since, 60.0)
-            for one in watched:
-                one.disturbances += 1
 
-    def _streams(self) -> Iterator[None]:
+    def _streams(self) -> Generator[None, None, None]:
         """Receivers that stay, with and without a key, for senders that come, and are killed or finish."""
         source = self.trial.folder / "soak.ts"
         film(source, 20)
@@ -189,7 +205,7 @@ class Soak:
             senders[name], _ = self._process(net.within(0, command(*words)), f"send-{number}")
             watched[name].disturbances += 1
 
-    def _emulation(self) -> Iterator[None]:
+    def _emulation(self) -> Generator[None, None, None]:
         """An emulation whose hosts send datagrams and open connections, while programs come and go."""
         place = self._stack.enter_context(Place())
         path = self.trial.folder / "soak.toml"

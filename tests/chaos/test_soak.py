@@ -28,6 +28,18 @@ def test_nothing_grows_in_a_few_seconds(tmp_path: Path) -> None:
     assert "nothing grows" in page(soak, 8.0, 1)
 
 
+@pytest.mark.xdist_group("network")
+def test_a_router_that_is_killed_last_of_all_is_started_again(tmp_path: Path) -> None:
+    if reason := hindrance():
+        assert "HOPCAST_REQUIRE_TOOLS" not in os.environ, reason
+        pytest.skip(reason)
+    with Soak(1, tmp_path, pace_s=5.0, exchanges=1) as soak:
+        # A link goes and comes back, and a router is killed.
+        for _ in range(3):
+            soak.disturb(0)
+        soak.settle()
+
+
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[Watched]:
     log = tmp_path / "log"
