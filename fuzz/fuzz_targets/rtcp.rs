@@ -1,8 +1,9 @@
-//! Reports of arrivals in both formats, alone and in compounds: what is read is written so that it reads the same.
+//! Reports of arrivals in both formats, and those of senders and receivers, alone and in compounds: what is read is written so that it
+//! reads the same.
 
 #![no_main]
 
-use hopcast_wire::rtcp::{ccfb, packets, twcc};
+use hopcast_wire::rtcp::{ccfb, packets, report, twcc};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|octets: &[u8]| {
@@ -25,5 +26,10 @@ fn check(octets: &[u8]) {
         let mut emitted = vec![0xee; feedback.buffer_len()];
         feedback.emit(&mut emitted);
         assert_eq!(twcc::Feedback::parse(&emitted), Ok(feedback));
+    }
+    if let Ok(told) = report::Report::parse(octets) {
+        let mut emitted = vec![0xee; told.buffer_len("name")];
+        told.emit("name", &mut emitted);
+        assert_eq!(report::Report::parse(&emitted), Ok(told));
     }
 }

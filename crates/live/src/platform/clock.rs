@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_types, reason = "between real hosts, time is that of the machine's clock")]
 
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::time::{Duration, Instant};
 
 /// Time since the clock was created. It is monotonic (`CLOCK_MONOTONIC`): changes of the machine's date do not affect it.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,13 @@ impl Clock {
     /// The time since the start, in nanoseconds.
     pub fn now(&self) -> Instant {
         Instant::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// The Unix time at [`Instant::START`], by the machine's date as it is now; zero if that is before 1970.
+    pub(crate) fn epoch(&self) -> Duration {
+        let date = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let date = Duration::from_nanos(u64::try_from(date.as_nanos()).unwrap_or(u64::MAX));
+        date.saturating_sub(self.now() - Instant::START)
     }
 
     /// Time to wait until `until`: `None` without one, zero if it has passed.

@@ -7,7 +7,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc::{self, Sample, States};
 use hopcast_protocols::transport::dccp::{self, CloseReason, Connection, ResetCode, State};
-use hopcast_protocols::transport::rtp::{self as reports, Format, Schedule};
+use hopcast_protocols::transport::rtp::{self as feedback, Format, Schedule};
 use hopcast_wire::checksum::Policy;
 use hopcast_wire::dccp::{self as wire, Body, PacketType};
 use hopcast_wire::ecn::Ecn;
@@ -16,6 +16,7 @@ use hopcast_wire::{rtcp, rtp};
 use super::envelope::{Incoming, Sealing};
 use super::media::{Media, MediaReport};
 use super::outbox::Outbox;
+use super::reports::ReceiverReports;
 use super::session::{self, DCCP_PORT, SERVICE_CODE_FEC, Variant};
 use crate::key::Counters;
 
@@ -246,10 +247,14 @@ impl Receiver {
         self.take_datagrams();
         let outbox = &mut self.outbox;
         self.media.handle_timeout(now, &mut |octets| deliver(outbox, octets));
-        let report = self.reporter.as_mut().and_then(|reporter| reporter.poll_report(now));
-        if let (Some(report), Some((peer, ..))) = (report, self.sender) {
-            self.report.feedback_sent += 1;
-            self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&report));
+        if let (Some(reporter), Some((peer, ..))) = (&mut self.reporter, self.sender) {
+            if let Some(feedback) = reporter.poll_feedback(now) {
+                self.report.feedback_sent += 1;
+                self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&feedback));
+            }
+            if let Some(report) = reporter.poll_report(|| self.media.report(now).jitter, now) {
+                self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&report));
+            }
         }
         let is_due = |session: &Session| session.connection.poll_timeout().is_some_and(|due| due <= now);
         let open = self.open.take_if(|session| is_due(session));
@@ -283,9 +288,11 @@ impl Receiver {
     /// it.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let sessions = self.open.iter().chain(&self.asked);
-        let report = self.reporter.as_ref().and_then(|reporter| reporter.machine.poll_timeout());
+        let reporter = self.reporter.as_ref();
+        let reports = reporter.map(|reporter| [reporter.machine.poll_timeout(), reporter.reports.poll_timeout()]);
         let connections = sessions.filter_map(|session| session.connection.poll_timeout());
-        connections.chain(self.media.poll_timeout()).chain(report).chain(self.envelope.poll_timeout()).min()
+        let reports = reports.into_iter().flatten().flatten();
+        connections.chain(self.media.poll_timeout()).chain(reports).chain(self.envelope.poll_timeout()).min()
     }
 
     /// Counters and measurements up to `now`.
@@ -511,8 +518,12 @@ impl Receiver {
                 (self.sender, self.reporter) = (None, None);
                 self.handle_closed(from, CloseReason::Finished, now);
             }
-            // Its copies follow. The statistics of a peer are no mistake, though nothing here needs them.
-            return is_goodbye || self.sender.is_some_and(|(peer, ..)| peer == from);
+            let is_senders = self.sender.is_some_and(|(peer, ..)| peer == from);
+            if let Some(reporter) = self.reporter.as_mut().filter(|_| is_senders) {
+                rtcp::packets(octets).for_each(|packet| reporter.reports.handle_packet(packet, now));
+            }
+            // Copies of the goodbye follow.
+            return is_goodbye || is_senders;
         }
         let Ok(packet) = rtp::Packet::new_checked(octets) else { return false };
         match &mut self.sender {
@@ -551,38 +562,51 @@ impl Receiver {
         let fits = |reporter: &Reporter| (reporter.config.source, reporter.config.format) == (source, format);
         let reporter = match self.reporter.take().filter(fits) {
             Some(reporter) => reporter,
-            None => Reporter::new(source, format, self.config.interval),
+            None => Reporter::new(source, format, self.config.interval, &mut self.draws, now),
         };
-        self.reporter.insert(reporter).handle_packet(octets, ecn, now);
+        self.reporter.insert(reporter).handle_packet(packet, octets, ecn, now);
     }
 }
 
 /// Reports to one source.
 #[derive(Debug)]
 struct Reporter {
-    config: reports::Config,
-    machine: reports::Receiver,
+    config: feedback::Config,
+    machine: feedback::Receiver,
+    reports: ReceiverReports,
+    /// Of the last packet.
+    payload_type: u8,
     /// Bytes that came and were not answered. Reports are no longer than that, so that an invented address gets no more than was sent
     /// in its name.
     credit: usize,
 }
 
 impl Reporter {
-    fn new(source: u32, format: Format, interval: Option<Duration>) -> Self {
+    fn new(source: u32, format: Format, interval: Option<Duration>, draws: &mut Stream, now: Instant) -> Self {
         let usual = if format == Format::Twcc { Schedule::Share } else { Schedule::Frames };
         let schedule = interval.map_or(usual, Schedule::Periodic);
-        let config = reports::Config { source, first_sequence: 0, format, schedule };
-        Self { config, machine: reports::Receiver::new(config), credit: 0 }
+        let config = feedback::Config { source, first_sequence: 0, format, schedule };
+        let reports = Stream::new(draws.next_u64(), Purpose::InitialSequence, 0, 3);
+        let reports = ReceiverReports::new(source, reports, now);
+        Self { config, machine: feedback::Receiver::new(config), reports, payload_type: 0, credit: 0 }
     }
 
-    fn handle_packet(&mut self, octets: &[u8], ecn: Ecn, now: Instant) {
+    fn handle_packet(&mut self, packet: &rtp::Packet<&[u8]>, octets: &[u8], ecn: Ecn, now: Instant) {
+        self.payload_type = packet.payload_type();
+        self.reports.handle_media(packet.sequence());
         self.credit = (self.credit + octets.len()).min(MOST_CREDIT);
         // Its header was read before.
         let _ = self.machine.handle_octets(octets, ecn, now);
     }
 
-    fn poll_report(&mut self, now: Instant) -> Option<std::sync::Arc<[u8]>> {
-        let report = self.machine.poll_report(now)?;
+    fn poll_feedback(&mut self, now: Instant) -> Option<std::sync::Arc<[u8]>> {
+        let feedback = self.machine.poll_report(now)?;
+        self.credit = self.credit.checked_sub(feedback.len())?;
+        Some(feedback)
+    }
+
+    fn poll_report(&mut self, jitter: impl FnOnce() -> Duration, now: Instant) -> Option<Vec<u8>> {
+        let report = self.reports.poll_report(jitter, self.payload_type, now)?;
         self.credit = self.credit.checked_sub(report.len())?;
         Some(report)
     }

@@ -147,6 +147,7 @@ impl Send {
             rate: self.read_rate(is_paced)?,
             fec: self.read_fec(variant)?,
             patience: self.read_patience(&supply)?,
+            epoch: clock.epoch(),
             sealing: read_sealing(self.key.as_deref())?,
         };
         let feedback = self.rate_feedback.as_deref().map(|path| RateFeedback::listen(path, now)).transpose();

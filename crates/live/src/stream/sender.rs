@@ -14,6 +14,7 @@ use hopcast_wire::{dccp as wire, rtcp};
 
 use super::envelope::{Outgoing, Sealing};
 use super::rate::{Admission, RateControl};
+use super::reports::{Reception, SenderReports};
 use super::session::{self, DCCP_PORT, MAX_PACKET, QUEUE, REPAIR_TYPE, SERVICE_CODE_FEC, Variant};
 use crate::key::Counters;
 
@@ -50,6 +51,8 @@ pub struct SenderConfig {
     pub fec: Option<fec::Config>,
     /// Largest age of a packet before it leaves; older packets are dropped. `None` for media that wait, such as a file.
     pub patience: Option<Duration>,
+    /// Unix time at [`Instant::START`], for sender reports of RTP.
+    pub epoch: Duration,
     /// The network's key; without it, everybody can read and change the stream.
     pub sealing: Option<Sealing>,
 }
@@ -118,8 +121,10 @@ pub struct SenderReport {
     pub probes: u64,
     /// Datagrams that arrived and were not for this sender.
     pub rejected: u64,
-    /// What reports of RTP told; `None` over other variants.
+    /// What feedback of RTP told; `None` over other variants.
     pub reported: Option<Reported>,
+    /// What the last receiver report of RTP told.
+    pub reception: Option<Reception>,
     /// Counters of sealed datagrams, if there is a key.
     pub sealing: Option<Counters>,
 }
@@ -159,6 +164,7 @@ enum Carrier {
 #[derive(Debug)]
 struct Session {
     machine: media::Sender,
+    reports: SenderReports,
     admission: Admission,
     /// The source of the media at the input, and when it was heard last.
     input: Option<(u32, Instant)>,
@@ -224,7 +230,9 @@ impl Sender {
                 source = numbers as u32;
                 let machine = config.rate.start(source, (numbers >> 32) as u16, config.patience);
                 let admission = Admission::new(config.rate.burst, now);
-                let session = Session { machine, admission, input: None };
+                let reports = Stream::new(seed, Purpose::InitialSequence, 0, 2);
+                let reports = SenderReports::new(source, config.epoch, reports, now);
+                let session = Session { machine, reports, admission, input: None };
                 Carrier::Udp { session: Some(Box::new(session)), goodbyes: 0, due: None }
             }
             Variant::Adtfrc | Variant::Tfrc => Carrier::Dccp { connection: None, port: 0, retry_at: now },
@@ -383,11 +391,13 @@ impl Sender {
             }
             (Ok(Some(octets)), Carrier::Udp { session: Some(session), .. }) => {
                 let before = session.machine.statistics().reports;
+                let mut is_news = false;
                 for packet in rtcp::packets(octets).filter(|_| rtcp::is_control(octets)) {
                     // Other packets of RTCP are of no use here.
                     let _ = session.machine.handle_report(packet, now);
+                    is_news |= session.reports.handle_packet(packet, now);
                 }
-                let is_news = session.machine.statistics().reports > before;
+                is_news |= session.machine.statistics().reports > before;
                 if is_news && self.accepted.is_none() && !self.finished {
                     self.accepted = Some(now);
                     self.report.connections += 1;
@@ -478,7 +488,8 @@ impl Sender {
             Carrier::Dccp { connection: Some(connection), .. } => connection.poll_timeout(),
             Carrier::Udp { session, due, .. } => {
                 let session = session.as_ref().filter(|_| !self.is_over());
-                [session.and_then(|session| session.machine.poll_timeout()), *due].into_iter().flatten().min()
+                let session = session.map(|session| [session.machine.poll_timeout(), session.reports.poll_timeout()]);
+                session.into_iter().flatten().chain([*due]).flatten().min()
             }
         };
         let encoder = self.encoder.as_ref().and_then(Encoder::poll_timeout);
@@ -504,7 +515,8 @@ impl Sender {
             let (machine, path) = (&session.machine, session.machine.path());
             let adtfrc = path.and_then(|path| path.sender);
             report.allowed_rate = Some(machine.target_rate() as f64);
-            report.rtt = machine.rtt();
+            report.reception = session.reports.reception();
+            report.rtt = machine.rtt().or(report.reception.and_then(|reception| reception.rtt));
             report.loss_event_rate = path.map_or(0.0, |path| path.loss_event_rate);
             report.network = adtfrc.and_then(adtfrc::Sender::states);
             report.probing = adtfrc.is_some_and(adtfrc::Sender::is_probing);
@@ -792,14 +804,21 @@ impl Sender {
     fn poll_session(&mut self, now: Instant) -> bool {
         loop {
             let Carrier::Udp { session: Some(session), .. } = &mut self.carrier else { return false };
+            if let Some(report) = session.reports.poll_report(now) {
+                return self.envelope.seal([&report, &[]], &mut self.datagram, now);
+            }
             match session.machine.poll_output(now) {
                 Some(media::Output::Transmit(packet, _)) => {
                     self.expecting.get_or_insert(now);
                     if packet.payload.len == 0 {
+                        session.reports.handle_padding();
                         return self.envelope.seal([&packet.header, &[]], &mut self.datagram, now);
                     }
                     let unit = self.units.front().expect("a session sends what it was handed");
                     debug_assert_eq!(packet.payload.unit, self.first, "a session sends in order");
+                    let header = rtp::Packet::new_unchecked(&packet.header[..]);
+                    let (payload_type, timestamp) = (header.payload_type(), header.timestamp());
+                    session.reports.handle_sent(payload_type, timestamp, packet.payload.len, unit.written);
                     let payload = rtp::Packet::new_unchecked(&unit.octets[..]);
                     let is_sealed = self.envelope.seal([&packet.header, payload.payload()], &mut self.datagram, now);
                     self.report.packets_sent += 1;

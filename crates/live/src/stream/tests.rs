@@ -10,6 +10,7 @@ use hopcast_protocols::transport::dccp::{CloseReason, ResetCode, State};
 use hopcast_protocols::transport::media::Congestion;
 use hopcast_protocols::transport::rtp::Format;
 use hopcast_wire::ecn::Ecn;
+use hopcast_wire::rtcp::report::{Block, Report};
 use hopcast_wire::{rtcp, rtp};
 use proptest::prelude::*;
 
@@ -634,6 +635,47 @@ fn losses_over_rtp_are_told_and_counted() {
     pair.end();
     assert_eq!(sequences(&pair.delivered).len(), 149);
     assert_eq!(pair.receiver.report(pair.now).media.packets.lost, 1);
+}
+
+/// One packet of ten is lost, and each takes 10 ms one way.
+#[test]
+fn receiver_reports_tell_the_sender_of_losses_and_of_the_round_trip() {
+    for format in [Format::Ccfb, Format::Twcc] {
+        let fate = |to, nth: u64| (to == To::Sender || !nth.is_multiple_of(10)).then_some(Duration::ZERO);
+        let mut pair = over_rtp(Congestion::None, Some(format), fate);
+        pair.play(0, 2000);
+        let reception = pair.sender.report().reception.expect("reports have come");
+        assert!((reception.fraction_lost - 0.1).abs() < 0.01, "{reception:?}");
+        // Those of the last six seconds may not be told yet.
+        assert!((130..=200).contains(&reception.lost), "{reception:?}");
+        assert!(reception.jitter < Duration::from_millis(1), "{reception:?}");
+        let rtt = reception.rtt.expect("an answer to a sender report").as_secs_f64();
+        assert!((rtt - 2.0 * DELAY.as_secs_f64()).abs() < 1e-4, "{rtt}");
+        pair.end();
+    }
+}
+
+/// A peer that tells nothing but receiver reports is heard.
+#[test]
+fn a_receiver_that_sends_only_receiver_reports_is_connected() {
+    let rate = RateControl::new(Congestion::None, None);
+    let mut sender = Sender::new(SenderConfig { rate, ..config(Variant::Rtp) }, 1, ms(0));
+    sender.handle_packet(&packet(0), ms(0));
+    let Some(SenderOutput::Transmit(octets)) = sender.poll_output(ms(0)) else { panic!("media is sent") };
+    let source = rtp::Packet::new_checked(octets).expect("RTP").source();
+    let block = Block { source, fraction_lost: 64, ..Block::default() };
+    let answer = |block| {
+        let report = Report { source: 9, sent: None, blocks: vec![block] };
+        let mut octets = vec![0; report.buffer_len("peer")];
+        report.emit("peer", &mut octets);
+        octets
+    };
+    sender.handle_datagram(&answer(Block { source: source ^ 1, ..block }), ms(10));
+    assert_eq!((sender.report().rejected, sender.report().reception), (1, None));
+    sender.handle_datagram(&answer(block), ms(20));
+    assert_eq!(sender.poll_output(ms(20)), Some(SenderOutput::Connected));
+    let reception = sender.report().reception.expect("it was told");
+    assert_eq!((reception.fraction_lost, reception.rtt, sender.report().rtt), (0.25, None, None));
 }
 
 #[test]

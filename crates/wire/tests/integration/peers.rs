@@ -1,5 +1,5 @@
-//! Feedback packets of RTCP next to the code of others: rtcp-types (GStreamer's, transport-wide feedback), and pion in a program in
-//! Go (both formats).
+//! Packets of RTCP next to the code of others: rtcp-types (GStreamer's, reports and transport-wide feedback), and pion in a program in
+//! Go (both formats of feedback).
 
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
@@ -8,10 +8,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hopcast_wire::ecn::Ecn;
+use hopcast_wire::rtcp::report::{Block, Report, Sent};
 use hopcast_wire::rtcp::{ccfb, twcc};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use rtcp_types::{RtcpPacketParser, RtcpPacketWriterExt, TransportFeedback, Twcc, TwccPacketStatus};
+use rtcp_types::{
+    Compound, Packet, ReceiverReport, ReportBlock, RtcpPacketParser, RtcpPacketWriterExt, SenderReport,
+    TransportFeedback, Twcc, TwccPacketStatus,
+};
 
 fn octets_of_twcc(feedback: &twcc::Feedback) -> Vec<u8> {
     let mut octets = vec![0; feedback.buffer_len()];
@@ -64,12 +68,97 @@ fn any_ccfb() -> impl Strategy<Value = ccfb::Feedback> {
         .prop_map(|(sender, blocks, timestamp)| ccfb::Feedback { sender, blocks, timestamp })
 }
 
+/// Reports of senders and receivers; rtcp-types has no negative number of losses.
+fn any_report() -> impl Strategy<Value = Report> {
+    let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
+    let block = (counts, any::<u8>(), 0..1 << 23).prop_map(|(counts, fraction_lost, lost)| {
+        let (source, highest, jitter, last_report, delay) = counts;
+        Block { source, fraction_lost, lost, highest, jitter, last_report, delay }
+    });
+    let sent = (any::<u64>(), any::<u32>(), any::<u32>(), any::<u32>())
+        .prop_map(|(ntp, timestamp, packets, octets)| Sent { ntp, timestamp, packets, octets });
+    (any::<u32>(), prop::option::of(sent), prop::collection::vec(block, 0..32))
+        .prop_map(|(source, sent, blocks)| Report { source, sent, blocks })
+}
+
+fn block_of(theirs: &ReportBlock<'_>) -> Block {
+    Block {
+        source: theirs.ssrc(),
+        fraction_lost: theirs.fraction_lost(),
+        lost: theirs.cumulative_lost() as i32,
+        highest: theirs.extended_sequence_number(),
+        jitter: theirs.interarrival_jitter(),
+        last_report: theirs.last_sender_report_timestamp(),
+        delay: theirs.delay_since_last_sender_report_timestamp(),
+    }
+}
+
 /// The number by which rtcp-types names a reference time: 24 bits without a sign.
 fn unsigned(reference: i32) -> u32 {
     reference as u32 & 0xff_ffff
 }
 
 proptest! {
+    #[test]
+    fn rtcp_types_reads_reports_and_names_as_they_were_meant(report in any_report(), name in "[a-z0-9]{1,40}") {
+        let mut octets = vec![0; report.buffer_len(&name)];
+        report.emit(&name, &mut octets);
+        let mut packets = Compound::parse(&octets).expect("a compound");
+        let read = match packets.next().expect("a report").expect("a whole one") {
+            Packet::Sr(theirs) => Report {
+                source: theirs.ssrc(),
+                sent: Some(Sent {
+                    ntp: theirs.ntp_timestamp(),
+                    timestamp: theirs.rtp_timestamp(),
+                    packets: theirs.packet_count(),
+                    octets: theirs.octet_count(),
+                }),
+                blocks: theirs.report_blocks().map(|block| block_of(&block)).collect(),
+            },
+            Packet::Rr(theirs) => {
+                let blocks = theirs.report_blocks().map(|block| block_of(&block)).collect();
+                Report { source: theirs.ssrc(), sent: None, blocks }
+            }
+            other => panic!("{other:?}"),
+        };
+        prop_assert_eq!(&read, &report);
+        let Packet::Sdes(names) = packets.next().expect("a description").expect("a whole one") else { panic!("no description") };
+        let items: Vec<_> = names.chunks().flat_map(|chunk| chunk.items().map(|item| (chunk.ssrc(), item.type_(), item.value()))).collect();
+        prop_assert_eq!(items, [(report.source, 1, name.as_bytes())]);
+        prop_assert!(packets.next().is_none());
+    }
+
+    #[test]
+    fn reports_that_rtcp_types_writes_are_read_as_they_were_meant(report in any_report()) {
+        let block = |block: &Block| {
+            ReportBlock::builder(block.source)
+                .fraction_lost(block.fraction_lost)
+                .cumulative_lost(block.lost as u32)
+                .extended_sequence_number(block.highest)
+                .interarrival_jitter(block.jitter)
+                .last_sender_report_timestamp(block.last_report)
+                .delay_since_last_sender_report_timestamp(block.delay)
+        };
+        let mut octets = vec![0; 1 << 10];
+        let len = match report.sent {
+            Some(sent) => {
+                let theirs = SenderReport::builder(report.source)
+                    .ntp_timestamp(sent.ntp)
+                    .rtp_timestamp(sent.timestamp)
+                    .packet_count(sent.packets)
+                    .octet_count(sent.octets);
+                let theirs = report.blocks.iter().fold(theirs, |theirs, one| theirs.add_report_block(block(one)));
+                theirs.write_into(&mut octets)
+            }
+            None => {
+                let theirs = ReceiverReport::builder(report.source);
+                let theirs = report.blocks.iter().fold(theirs, |theirs, one| theirs.add_report_block(block(one)));
+                theirs.write_into(&mut octets)
+            }
+        };
+        prop_assert_eq!(Report::parse(&octets[..len.expect("there is room")]), Ok(report));
+    }
+
     #[test]
     fn rtcp_types_reads_transport_wide_feedback_as_it_was_meant(feedback in any_twcc()) {
         let octets = octets_of_twcc(&feedback);

@@ -166,15 +166,7 @@ fn tshark_reads_the_reports_that_are_sent() {
         let capture = relay.join().expect("no panic");
         let path = folder.path("capture.pcap");
         fs::write(&path, pcap(&capture)).expect("there is room");
-        let fields = |what: &str, names: &[&str]| {
-            let mut command = Command::new("tshark");
-            command.args(["-r", &path, "-d", "udp.port==5004,rtp", "-Y", what, "-T", "fields"]);
-            names.iter().for_each(|name| _ = command.args(["-e", name]));
-            let read = command.output().expect("it runs");
-            assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
-            let text = String::from_utf8(read.stdout).expect("text");
-            text.lines().map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>()
-        };
+        let fields = |what: &str, names: &[&str]| fields(&path, what, names);
         assert_eq!(fields("_ws.malformed", &["frame.number"]), [[""; 0]; 0]);
         let media = fields("rtp && rtp.p_type == 33 && rtp.padding == 0", &["rtp.seq"]);
         assert_eq!(media.len(), 200, "{feedback}");
@@ -193,6 +185,54 @@ fn tshark_reads_the_reports_that_are_sent() {
             assert!((before.saturating_sub(64)..=before).contains(&sum), "{sum} of {before}: {told:?}");
         }
     }
+}
+
+/// One datagram of ten is lost on the way to the receiver.
+#[test]
+fn tshark_reads_sender_and_receiver_reports_and_the_sender_learns_of_losses() {
+    if !tshark() {
+        return;
+    }
+    let folder = Folder::new();
+    // 10 s: each end reports at most 3.1 s after its start, and then each 2 to 6.2 s.
+    let (film, _) = folder.film("film.ts", 27_000);
+    let output = folder.path("out.ts");
+    let (receiver, address) = Program::receive(&["--output", &output, "--variant", "rtp"]);
+    let (here, relay) = relay(address, |is_receiver, nth| is_receiver || !nth.is_multiple_of(10));
+    let send = ["send", "--to", &here, "--input", &film, "--congestion", "none", "--json"];
+    let mut sender = Program::start(&send);
+    let lines = std::io::read_to_string(sender.stdout()).expect("text");
+    let (status, text) = sender.end(LIMIT);
+    assert_eq!(status, Some(0), "{text}");
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+    let path = folder.path("capture.pcap");
+    fs::write(&path, pcap(&relay.join().expect("no panic"))).expect("there is room");
+    assert_eq!(fields(&path, "_ws.malformed", &["frame.number"]), [[""; 0]; 0]);
+    let names = ["udp.dstport", "rtcp.sdes.type", "rtcp.length_check", "rtcp.sender.packetcount"];
+    let sent = fields(&path, "rtcp.pt == 200", &names);
+    assert!(sent.len() >= 2 && sent.iter().all(|row| row[..3] == ["5004", "1,0", "1"]), "{sent:?}");
+    let names = ["udp.srcport", "rtcp.sdes.type", "rtcp.length_check", "rtcp.ssrc.fraction", "rtcp.ssrc.lsr"];
+    let received = fields(&path, "rtcp.pt == 201", &names);
+    assert!(received.len() >= 2 && received.iter().all(|row| row[..3] == ["5004", "1,0", "1"]), "{received:?}");
+    let fraction = |row: &Vec<String>| row[3].parse::<f64>().expect("a number") / 256.0;
+    assert!(received.iter().map(fraction).all(|fraction| (0.08..0.12).contains(&fraction)), "{received:?}");
+    // The last one is behind a report of the sender.
+    assert_ne!(received[received.len() - 1][4], "0", "{received:?}");
+    let line = lines.lines().last().expect("an end");
+    let end: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    assert!(end["fraction_lost"].as_f64().is_some_and(|lost| (0.08..0.12).contains(&lost)), "{end}");
+    assert!(end["interarrival_jitter_s"].as_f64().is_some_and(|jitter| jitter < 0.1), "{end}");
+}
+
+/// These fields of the packets of a capture that a filter lets through, as tshark reads them.
+fn fields(path: &str, filter: &str, names: &[&str]) -> Vec<Vec<String>> {
+    let mut command = Command::new("tshark");
+    command.args(["-r", path, "-d", "udp.port==5004,rtp", "-Y", filter, "-T", "fields"]);
+    names.iter().for_each(|name| _ = command.args(["-e", name]));
+    let read = command.output().expect("it runs");
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    let text = String::from_utf8(read.stdout).expect("text");
+    text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
 /// The datagrams of a relay over UDP, the receiver at port 5004.

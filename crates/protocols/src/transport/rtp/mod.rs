@@ -7,7 +7,7 @@
 //! out what arrives at once, and reports arrivals in one of two [formats](Format). Control packets share the port of the media (RFC
 //! 5761), and are single ones instead of compounds (RFC 5506).
 //!
-//! Left out: sender and receiver reports, repetition of lost packets (RFC 4588), and several sources in one session.
+//! Left out: sender and receiver reports (real hosts have them), repetition of lost packets (RFC 4588), and several sources in one session.
 //!
 //! # Example
 //!
