@@ -968,3 +968,27 @@ proptest! {
         net.run_for(1);
     }
 }
+
+/// Of a path that is asked for, a node takes its booking back before all have answered. The display waited for an answer for ever.
+#[test]
+fn a_path_that_is_taken_back_before_its_answer_is_refused() {
+    let mut net = Net::with(4, shortening(0), 20e6, 5_458_755_453_700_850_694);
+    net.links.extend([(0, 2), (1, 3), (0, 3)]);
+    net.run_for(25);
+    net.links.clear();
+    net.run_for(6);
+    net.ask(0, LONG_FILM);
+    net.ask(1, LONG_FILM);
+    net.run_for(3);
+    net.loss = 0.274_292_014_727_211_93;
+    for (link, after) in [((0, 2), 11), ((0, 2), 1), ((1, 3), 6), ((0, 2), 7)] {
+        if !net.links.remove(&link) {
+            net.links.insert(link);
+        }
+        net.run_for(after);
+    }
+    net.loss = 0.0;
+    net.run_for(340);
+    assert_eq!(net.booked(), 0);
+    assert!(net.devices.iter().all(|device| device.senders.is_empty() && device.active.is_empty()));
+}
