@@ -352,7 +352,7 @@ INPUTS = [
     wrong("node --interface lo --key sound-key --identity sound-key", "identity sound-key: is none; `hopcast key --identity FILE` makes one"),
     wrong("node --interface lo --key sound-key --identity identity-key --members none", "list of members none: there is no such file; each line has a public key, …"),
     wrong("node --interface lo --key sound-key --identity identity-key --members text", "list of members text: line 1: it has … characters; each line has a public key, …"),
-    wrong("node --interface lo status", "--interface and the command status exclude each other", helps="hopcast node"),
+    wrong("node --interface lo status", "--interface and the command status exclude each other"),
     wrong("key --identity text", "identity text: is already there; hopcast key overwrites nothing"),
     wrong("key none/key", "key file none/key: there is no folder none"),
     wrong("key text", "key file text: is already there; hopcast key overwrites nothing"),
