@@ -142,6 +142,7 @@ pub struct Sender {
     /// Packets that the feedback before the last one brought.
     brought: u32,
     free_at: Instant,
+    /// By how much a departure may be late without delaying those after it.
     slack: Duration,
     /// Since when there is something to send.
     ready: Instant,

@@ -1202,8 +1202,8 @@ impl Device {
                 }
                 reservation::Output::Ended { stream } => {
                     self.remove_sender(stream);
-                    if stream.display == self.me {
-                        self.handle_ended(stream, now);
+                    if stream.display == self.me && !self.handle_ended_path(stream, now) {
+                        self.handle_lost_path(stream.request(), now);
                     }
                 }
             }
@@ -1346,21 +1346,6 @@ impl Device {
             request.step = Step::Waiting { until: now + PAUSE };
         } else {
             self.end(number, Outcome::Refused(reason), now);
-        }
-    }
-
-    /// A booking of this display has ended.
-    fn handle_ended(&mut self, stream: StreamId, now: Instant) {
-        if self.handle_ended_path(stream, now) {
-            return;
-        }
-        let request = self.viewings.get(stream.request() as usize);
-        let is_reserving = request.is_some_and(|request| matches!(request.step, Step::Reserving { .. }));
-        if is_reserving && self.reservations.booking(stream).is_none() {
-            // A node of the path has taken it back before all had answered.
-            self.handle_refused(stream, Refusal::Lost, 0, now);
-        } else {
-            self.handle_lost_path(stream.request(), now);
         }
     }
 

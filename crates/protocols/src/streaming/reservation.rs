@@ -358,12 +358,9 @@ impl Reservations {
                 if previous != Some(from) && next != Some(from) {
                     return;
                 }
-                self.bookings.remove(&stream);
+                self.end(stream);
                 let onward = if previous == Some(from) { next } else { previous };
-                match onward {
-                    Some(_) => self.send(onward, Message::Release { stream }),
-                    None => self.outputs.push_back(Output::Ended { stream }),
-                }
+                self.send(onward, Message::Release { stream });
             }
             _ => {}
         }
@@ -552,10 +549,12 @@ impl Reservations {
         self.bookings.iter().filter(|(_, booking)| is_one(booking)).map(|(&stream, _)| stream).collect()
     }
 
-    /// Takes a booking out, and reports it at the two ends of its path.
+    /// Takes a booking out, and reports it at the two ends of its path. A display that has no answer yet is refused.
     fn end(&mut self, stream: StreamId) {
         let Some(booking) = self.bookings.remove(&stream) else { return };
-        if booking.previous().is_none() || booking.next().is_none() {
+        if booking.previous().is_none() && !booking.is_firm {
+            self.outputs.push_back(Output::Refused { stream, node: self.me, reason: Refusal::Lost, fits: 0 });
+        } else if booking.previous().is_none() || booking.next().is_none() {
             self.outputs.push_back(Output::Ended { stream });
         }
     }
@@ -563,7 +562,7 @@ impl Reservations {
     /// The display refreshes what is firm, and repeats its RESERVE, or gives up.
     fn send_again(&mut self, stream: StreamId, now: Instant) {
         let Some(booking) = self.bookings.get_mut(&stream) else { return };
-        let (next, me) = (booking.next(), self.me);
+        let next = booking.next();
         if booking.is_firm {
             booking.sends = Some(now + self.rules.refresh);
             booking.expires = now + self.rules.expiry;
@@ -574,9 +573,8 @@ impl Reservations {
             let booking = booking.clone();
             self.send_on(stream, &booking);
         } else {
-            self.bookings.remove(&stream);
             self.send(next, Message::Release { stream });
-            self.outputs.push_back(Output::Refused { stream, node: me, reason: Refusal::Lost, fits: 0 });
+            self.end(stream);
         }
     }
 
