@@ -175,6 +175,11 @@ impl Media {
         [jitter, self.reorder.poll_timeout(), self.display.player.poll_timeout()].into_iter().flatten().min()
     }
 
+    /// See [`MediaReport::jitter`].
+    pub(super) fn interarrival_jitter(&self) -> Duration {
+        self.interarrival.jitter()
+    }
+
     pub(super) fn report(&self, now: Instant) -> MediaReport {
         let recovered = self.decoder.as_ref().map_or(0, |decoder| decoder.statistics().recovered);
         let (player, frames, packets) = match &self.jitter {
@@ -193,7 +198,7 @@ impl Media {
             octets: self.display.octets,
             recovered: self.recovered + recovered,
             malformed: self.malformed,
-            jitter: self.interarrival.jitter(),
+            jitter: self.interarrival_jitter(),
             frames,
             player,
         }

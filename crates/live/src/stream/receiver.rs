@@ -252,7 +252,7 @@ impl Receiver {
                 self.report.feedback_sent += 1;
                 self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&feedback));
             }
-            if let Some(report) = reporter.poll_report(|| self.media.report(now).jitter, now) {
+            if let Some(report) = reporter.poll_report(self.media.interarrival_jitter(), now) {
                 self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&report));
             }
         }
@@ -574,8 +574,6 @@ struct Reporter {
     config: feedback::Config,
     machine: feedback::Receiver,
     reports: ReceiverReports,
-    /// Of the last packet.
-    payload_type: u8,
     /// Bytes that came and were not answered. Reports are no longer than that, so that an invented address gets no more than was sent
     /// in its name.
     credit: usize,
@@ -588,12 +586,11 @@ impl Reporter {
         let config = feedback::Config { source, first_sequence: 0, format, schedule };
         let reports = Stream::new(draws.next_u64(), Purpose::InitialSequence, 0, 3);
         let reports = ReceiverReports::new(source, reports, now);
-        Self { config, machine: feedback::Receiver::new(config), reports, payload_type: 0, credit: 0 }
+        Self { config, machine: feedback::Receiver::new(config), reports, credit: 0 }
     }
 
     fn handle_packet(&mut self, packet: &rtp::Packet<&[u8]>, octets: &[u8], ecn: Ecn, now: Instant) {
-        self.payload_type = packet.payload_type();
-        self.reports.handle_media(packet.sequence());
+        self.reports.handle_media(packet.sequence(), packet.payload_type());
         self.credit = (self.credit + octets.len()).min(MOST_CREDIT);
         // Its header was read before.
         let _ = self.machine.handle_octets(octets, ecn, now);
@@ -605,8 +602,8 @@ impl Reporter {
         Some(feedback)
     }
 
-    fn poll_report(&mut self, jitter: impl FnOnce() -> Duration, now: Instant) -> Option<Vec<u8>> {
-        let report = self.reports.poll_report(jitter, self.payload_type, now)?;
+    fn poll_report(&mut self, jitter: Duration, now: Instant) -> Option<Vec<u8>> {
+        let report = self.reports.poll_report(jitter, now)?;
         self.credit = self.credit.checked_sub(report.len())?;
         Some(report)
     }

@@ -53,16 +53,16 @@ impl Timer {
     }
 }
 
-/// A source that reports.
+/// One that reports.
 #[derive(Debug)]
-struct Reporter {
+struct Participant {
     source: u32,
     /// Its canonical name (section 6.5.1): 96 random bits for a session, as RFC 7022 asks.
     name: String,
     timer: Timer,
 }
 
-impl Reporter {
+impl Participant {
     fn new(source: u32, mut draws: Stream, now: Instant) -> Self {
         let name = format!("{:016x}{:08x}", draws.next_u64(), draws.next_u64() as u32);
         Self { source, name, timer: Timer::new(draws, now) }
@@ -80,7 +80,7 @@ impl Reporter {
 /// The reports of a sender, and what those of its receiver tell.
 #[derive(Debug)]
 pub(super) struct SenderReports {
-    reporter: Reporter,
+    participant: Participant,
     /// Unix time at [`Instant::START`].
     epoch: Duration,
     packets: u32,
@@ -106,8 +106,8 @@ pub struct Reception {
 impl SenderReports {
     /// Of `source`, which begins at `now`. `epoch` is the Unix time at [`Instant::START`].
     pub(super) fn new(source: u32, epoch: Duration, draws: Stream, now: Instant) -> Self {
-        let reporter = Reporter::new(source, draws, now);
-        Self { reporter, epoch, packets: 0, octets: 0, sampled: None, reception: None }
+        let participant = Participant::new(source, draws, now);
+        Self { participant, epoch, packets: 0, octets: 0, sampled: None, reception: None }
     }
 
     /// A packet has left, of this payload type, with `len` bytes of payload that were sampled at `timestamp` and written at `written`.
@@ -115,7 +115,7 @@ impl SenderReports {
         self.packets = self.packets.wrapping_add(1);
         self.octets = self.octets.wrapping_add(len);
         self.sampled = Some((payload_type, timestamp, written));
-        self.reporter.timer.has_news = true;
+        self.participant.timer.has_news = true;
     }
 
     /// A packet without media has left.
@@ -126,7 +126,9 @@ impl SenderReports {
     /// A packet of RTCP has come. Returns whether it tells of this source.
     pub(super) fn handle_packet(&mut self, packet: &[u8], now: Instant) -> bool {
         let Ok(report) = Report::parse(packet) else { return false };
-        let Some(block) = report.blocks.iter().find(|block| block.source == self.reporter.source) else { return false };
+        let Some(block) = report.blocks.iter().find(|block| block.source == self.participant.source) else {
+            return false;
+        };
         let middle = (self.ntp(now) >> FRACTION) as u32;
         // Section 6.4.1: A − LSR − DLSR.
         let round = middle.wrapping_sub(block.last_report).wrapping_sub(block.delay);
@@ -144,19 +146,19 @@ impl SenderReports {
 
     /// When the next report is due.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.reporter.timer.due()
+        self.participant.timer.due()
     }
 
     /// The report that is due at `now`.
     pub(super) fn poll_report(&mut self, now: Instant) -> Option<Vec<u8>> {
-        if !self.reporter.timer.take(now) {
+        if !self.participant.timer.take(now) {
             return None;
         }
         let (payload_type, sampled, written) = self.sampled?;
         let since = now.saturating_since(written).as_secs_f64() * f64::from(clock_rate(payload_type));
         let timestamp = sampled.wrapping_add(since as u64 as u32);
         let sent = Sent { ntp: self.ntp(now), timestamp, packets: self.packets, octets: self.octets };
-        Some(self.reporter.write(Some(sent), Vec::new()))
+        Some(self.participant.write(Some(sent), Vec::new()))
     }
 
     /// What the receiver has told.
@@ -174,9 +176,11 @@ impl SenderReports {
 /// The reports of a receiver about one source (appendices A.1 and A.3).
 #[derive(Debug)]
 pub(super) struct ReceiverReports {
-    reporter: Reporter,
+    participant: Participant,
     /// Source of the media.
     media: u32,
+    /// Payload type of the last packet.
+    payload_type: u8,
     /// The first sequence number, and the greatest one with its cycles.
     numbers: Option<(u64, u64)>,
     received: u64,
@@ -189,19 +193,20 @@ pub(super) struct ReceiverReports {
 impl ReceiverReports {
     /// About the source `media`. That of the receiver is the next number, as in its [feedback](hopcast_protocols::transport::rtp::Config).
     pub(super) fn new(media: u32, draws: Stream, now: Instant) -> Self {
-        let reporter = Reporter::new(media.wrapping_add(1), draws, now);
-        Self { reporter, media, numbers: None, received: 0, before: (0, 0), heard: None }
+        let participant = Participant::new(media.wrapping_add(1), draws, now);
+        Self { participant, media, payload_type: 0, numbers: None, received: 0, before: (0, 0), heard: None }
     }
 
     /// A packet of the source has come.
-    pub(super) fn handle_media(&mut self, sequence: u16) {
+    pub(super) fn handle_media(&mut self, sequence: u16, payload_type: u8) {
+        self.payload_type = payload_type;
         let (_, highest) = self.numbers.get_or_insert((sequence.into(), sequence.into()));
         let ahead = sequence.wrapping_sub(*highest as u16);
         if ahead < 1 << 15 {
             *highest += u64::from(ahead);
         }
         self.received += 1;
-        self.reporter.timer.has_news = true;
+        self.participant.timer.has_news = true;
     }
 
     /// A packet of RTCP has come from the sender.
@@ -215,17 +220,12 @@ impl ReceiverReports {
 
     /// When the next report is due.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.reporter.timer.due()
+        self.participant.timer.due()
     }
 
-    /// The report that is due at `now`, with the interarrival jitter of media of this type.
-    pub(super) fn poll_report(
-        &mut self,
-        jitter: impl FnOnce() -> Duration,
-        payload_type: u8,
-        now: Instant,
-    ) -> Option<Vec<u8>> {
-        if !self.reporter.timer.take(now) {
+    /// The report that is due at `now`, with this interarrival jitter.
+    pub(super) fn poll_report(&mut self, jitter: Duration, now: Instant) -> Option<Vec<u8>> {
+        if !self.participant.timer.take(now) {
             return None;
         }
         let (first, highest) = self.numbers?;
@@ -240,11 +240,11 @@ impl ReceiverReports {
             fraction_lost: (lost_now * 256 / expected_now.max(1)).min(255) as u8,
             lost: lost.clamp(-0x80_0000, 0x7f_ffff) as i32,
             highest: highest as u32,
-            jitter: (jitter().as_secs_f64() * f64::from(clock_rate(payload_type))) as u32,
+            jitter: (jitter.as_secs_f64() * f64::from(clock_rate(self.payload_type))) as u32,
             last_report: self.heard.map_or(0, |(time, _)| time),
             delay: delay as u32,
         };
-        Some(self.reporter.write(None, vec![block]))
+        Some(self.participant.write(None, vec![block]))
     }
 }
 
@@ -289,11 +289,11 @@ mod tests {
         let mut reports = ReceiverReports::new(7, draws(), ms(0));
         assert_eq!(reports.poll_timeout(), None);
         for sequence in [0xfffe, 0xffff, 1, 0, 0, 2, 3, 5, 7] {
-            reports.handle_media(sequence);
+            reports.handle_media(sequence, 33);
         }
         let block = |reports: &mut ReceiverReports| {
             let due = reports.poll_timeout().expect("there is news");
-            let octets = reports.poll_report(|| Duration::from_millis(10), 33, due).expect("it is due");
+            let octets = reports.poll_report(Duration::from_millis(10), due).expect("it is due");
             let report = Report::parse(&octets).expect("a report");
             assert_eq!((report.source, report.sent, report.blocks.len()), (8, None, 1));
             report.blocks[0]
@@ -301,7 +301,7 @@ mod tests {
         let first = block(&mut reports);
         assert_eq!((first.source, first.highest, first.lost, first.fraction_lost), (7, 0x1_0007, 1, 25));
         assert_eq!((first.jitter, first.last_report, first.delay), (900, 0, 0));
-        (8..18).step_by(2).chain([17]).for_each(|sequence| reports.handle_media(sequence));
+        (8..18).step_by(2).chain([17]).for_each(|sequence| reports.handle_media(sequence, 33));
         let second = block(&mut reports);
         assert_eq!((second.highest, second.lost, second.fraction_lost), (0x1_0011, 5, 102));
     }
@@ -315,15 +315,15 @@ mod tests {
         let epoch = Duration::from_secs(seconds) - NTP_EPOCH;
         let mut sender = SenderReports::new(5, epoch, draws(), ms(0));
         sender.handle_sent(33, 1000, 188, ms(0));
-        sender.reporter.timer.at = ms(125);
+        sender.participant.timer.at = ms(125);
         let octets = sender.poll_report(ms(125)).expect("it is due");
         let sent = Report::parse(&octets).expect("a report").sent.expect("of a sender");
         assert_eq!(sent, Sent { ntp: 0xb44d_b705_2000_0000, timestamp: 1000 + 11_250, packets: 1, octets: 188 });
         let mut receiver = ReceiverReports::new(5, draws(), ms(0));
-        receiver.handle_media(1);
+        receiver.handle_media(1, 33);
         receiver.handle_packet(&octets, ms(1000));
-        receiver.reporter.timer.at = ms(6250);
-        let answer = receiver.poll_report(|| Duration::from_millis(2), 33, ms(6250)).expect("it is due");
+        receiver.participant.timer.at = ms(6250);
+        let answer = receiver.poll_report(Duration::from_millis(2), ms(6250)).expect("it is due");
         let block = Report::parse(&answer).expect("a report").blocks[0];
         assert_eq!((block.last_report, block.delay), (0xb705_2000, 0x5_4000));
         assert!(sender.handle_packet(&answer, ms(11_500)));
