@@ -349,7 +349,7 @@ INPUTS = [
     wrong("node --interface lo --key letters-key", "key file letters-key: character 64 is no such digit; a key is 64 hexadecimal digits, as `hopcast key` writes them"),
     wrong("node --interface lo --key open-key", "key file open-key: mode 644 lets others read it; chmod 600 makes it the owner's alone"),
     wrong("node --interface lo --key sound-key --identity none", "identity none: there is no such file; `hopcast key --identity none` makes one"),
-    wrong("node --interface lo --key sound-key --identity sound-key", "identity sound-key: is none; `hopcast key --identity FILE` makes one"),
+    wrong("node --interface lo --key sound-key --identity sound-key", "identity sound-key: it has no identity; `hopcast key --identity FILE` makes one"),
     wrong("node --interface lo --key sound-key --identity identity-key --members none", "list of members none: there is no such file; each line has a public key, …"),
     wrong("node --interface lo --key sound-key --identity identity-key --members text", "list of members text: line 1: it has … characters; each line has a public key, …"),
     wrong("node --interface lo status", "--interface and the command status exclude each other"),

@@ -23,7 +23,7 @@ const MAX_LIST: u64 = 256 * MAX_MEMBERS as u64;
 /// What stands before the secret of an identity, so that it is no network key.
 const IDENTITY: &str = "identity ";
 /// What a line of a list of members is.
-const MEMBER: &str = "a public key, as `hopcast key --identity` prints it, and the addresses of its node";
+const MEMBER: &str = "a public key, as `hopcast key --identity` prints it, and the addresses of its host";
 
 /// What a file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub enum KeyError {
         found: String,
     },
     /// It is no identity.
-    #[error("identity {}: is none; `hopcast key --identity FILE` makes one", .path.display())]
+    #[error("identity {}: it has no identity; `hopcast key --identity FILE` makes one", .path.display())]
     NoIdentity {
         /// The file.
         path: PathBuf,
@@ -176,7 +176,7 @@ impl Identity {
 }
 
 impl Members {
-    /// Reads the list in `path`: a public key and the addresses of its node on each line.
+    /// Reads the list in `path`: a public key and the addresses of its host on each line.
     ///
     /// # Errors
     ///
@@ -194,7 +194,7 @@ fn read_identity(path: &Path) -> Result<[u8; SEED_LEN], KeyError> {
     seed.map(|seed| seed.0).ok_or_else(|| KeyError::NoIdentity { path: path.to_owned() })
 }
 
-/// What is in a file of this user or root, which others can't read, or change if it is a list; one byte more than it may have at the most.
+/// What is in a file of this user or root: at most one byte more than it may have. Others can't read it, or can't change it if it is a list.
 fn read_own(path: &Path, content: Content) -> Result<Vec<u8>, KeyError> {
     let platform = |source| KeyError::Platform { content, path: path.to_owned(), source };
     let file = File::open(path).map_err(|source| match source.kind() {

@@ -99,7 +99,7 @@ impl Purpose {
         }
     }
 
-    /// The most signatures that are checked in a second: a router's messages take 32 µs each, and packets of media about 50. Of those of a
+    /// The most signatures that are checked in a second: a router's messages take 32 µs each, and packets of media about 60. Of those of a
     /// router, 200 neighbours that say something twice a second need a fifth; in a cloud media of 100 Mb/s need 9500.
     const fn most_checks(self) -> u32 {
         match self {
