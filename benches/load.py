@@ -65,7 +65,7 @@ CLOUD_RATE, CLOUD_S = 20_000_000, 20
 """Rate of the film in the cloud in bit/s, and its length."""
 CLOUD_FROM_S, CLOUD_MEASURED_S = 4.0, 12.0
 CLOUD_CASES = {"key": (False, 0), "identities": (True, 0), "key, busy": (False, 2), "identities, busy": (True, 2)}
-"""By name: whether the devices have identities, and for each processor, how many programs besides use as much of it as they get."""
+"""By name: whether the devices have identities, and for each processor, how many other programs use as much of it as they get."""
 TICKS = os.sysconf("SC_CLK_TCK")
 ROUTER, ROUTER_MAC = IPv4Address("10.0.0.1"), bytes.fromhex("020000000001")
 
@@ -75,7 +75,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("load", choices=["router", "stream", "cloud"])
     parser.add_argument(
-        "cases", nargs="*", metavar="CASE", help="protocols, floods, or seals of a cloud (default: all)"
+        "cases", nargs="*", metavar="CASE", help="protocols, floods, or cases of a cloud (default: all)"
     )
     parser.add_argument("--program", nargs="+", default=[sys.executable, "-m", "hopcast"])
     options = parser.parse_args()

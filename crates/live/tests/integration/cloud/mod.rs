@@ -142,8 +142,8 @@ fn a_lost_relay_is_expelled_by_its_identity_and_the_stream_goes_on() {
     let play = status["plays"].as_array().and_then(|plays| plays.last()).expect("it is remembered");
     eprintln!("expelled relay: {} stalls of {} s", play["stalls"], play["stalled_s"]);
     assert_eq!(play["outcome"], "completed", "{play}");
-    // A search of half a second is hidden by the second that was buffered, but for a busy machine. One who waits until the
-    // neighbour is silent for 5.5 s stalls for longer.
+    // The second that was buffered hides a search of half a second, unless the machine is busy. A device that waits until
+    // the neighbour is silent for 5.5 s stalls for longer than this.
     assert!(play["stalled_s"].as_f64().is_some_and(|stalled| stalled < 2.5), "{play}");
     assert_eq!((&status["members"], status["identity"].as_str()), (&3.into(), lines[0].split(' ').next()));
     let heard = status["neighbours"].as_array().expect("a list").iter().map(|peer| peer["address"].clone());
