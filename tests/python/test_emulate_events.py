@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,23 @@ def test_an_emulation_is_recorded_and_its_replay_gives_the_same_bytes(tmp_path: 
 
     emulate("--replay", frames, "--out", str(live), *lag)
     assert not (live / "recording").exists(), "a later emulation removes it"
+
+
+def test_ctrl_c_ends_a_replay(tmp_path: Path) -> None:
+    frames, lag = tmp_path / "frames", ["--set", "emulation.lag_limit=2 s"]
+    emulate("--record", str(frames), "--exec", "n0", "ping -c 1 10.0.0.2", *lag)
+    *recorded, end = frames.read_text().splitlines()
+    # As if it had been emulated for years.
+    years = " ".join([f"end {10**17}", *end.split()[2:]])
+    frames.write_text("\n".join([*recorded, years, ""]))
+    asked = [*command(), "emulate", str(ROOT / "examples" / "pair.toml"), "--json", "--replay", str(frames), *lag]
+    running = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    assert running.poll() is None, "it takes far longer"
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=10)
+    assert (running.returncode, err) == (130, "hopcast: interrupted\n")
+    assert json.loads(out)["totals"]["frames_sent"] > 0, "what was replayed until then is told"
 
 
 def test_events_need_a_folder() -> None:

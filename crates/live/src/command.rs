@@ -3,10 +3,14 @@
 use std::ffi::OsString;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+#[cfg(target_os = "linux")]
+use hopcast_sim::io_error::cause;
 use hopcast_sim::registry::Registry;
 
 use crate::failure::Failure;
 use crate::models::Models;
+#[cfg(target_os = "linux")]
+use crate::platform::signals;
 use crate::{output, usage};
 
 /// Media streaming over wireless ad hoc networks: emulated, and between real hosts.
@@ -84,6 +88,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>, models: &dyn Mod
 
 #[cfg(target_os = "linux")]
 fn run(command: Command, models: &dyn Models) -> Result<(), Failure> {
+    signals::leave_at_once().map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
     match command {
         Command::Cloud(command) => command.run(),
         Command::Emulate(command) => command.run(models),

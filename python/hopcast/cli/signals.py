@@ -36,13 +36,10 @@ class Interruption:
             signal.signal(number, signal.SIG_IGN)
 
     def hand_over(self) -> None:
-        """Ignore these signals until another handler takes over; SIGHUP is ignored afterwards only if it was
-        before.
-        """
-        before = signal.getsignal(signal.SIGHUP)
-        self.ignore()
-        if before != signal.SIG_IGN:
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        """Let these signals end the process until another handler takes over, except those that are ignored."""
+        for number in STOPPING:
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
 
     @contextmanager
     def waits(self) -> Iterator[None]:

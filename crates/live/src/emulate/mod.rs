@@ -154,6 +154,9 @@ pub struct Command {
 /// Between two steps of a replay that pages follow.
 const PACE: std::time::Duration = std::time::Duration::from_millis(50);
 
+/// Of simulated time, between two looks for a signal in a replay that nothing follows.
+const STEP: Duration = Duration::from_millis(100);
+
 /// As long as a scenario may last: ten years.
 const FOREVER: Duration = Duration::from_secs(315_576_000);
 
@@ -254,10 +257,9 @@ impl Command {
         let header =
             Header { hopcast: env!("CARGO_PKG_VERSION").into(), scenario_sha256: scenario.sha256.clone(), seed };
         let capture = self.capture(scenario, &mut session.replication)?;
-        self.follow_events(scenario, seed, &mut session)?;
         // From here on, whatever happens, things are put in order.
-        let signals =
-            Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
+        let signals = listen()?;
+        self.follow_events(scenario, seed, &mut session)?;
         // A shell has the terminal to itself.
         let watch = Watch::new(self.metrics, self.shell.is_none());
         let mut watch = watch.map_err(|error| Failure::Input(format!("--metrics: can't listen there: {error}")))?;
@@ -349,21 +351,19 @@ impl Command {
         scenario.duration = scenario.duration.max(end.saturating_since(Instant::START));
         let mut session = session(path, &scenario, header.seed)?;
         let capture = self.capture(&scenario, &mut session.replication)?;
+        // Before pages are told of it: whoever follows it may end it.
+        let signals = listen()?;
         self.follow_events(&scenario, header.seed, &mut session)?;
-        // Until here, a signal ends the command at once.
-        let signals = self.view.then(Signals::listen).transpose();
-        let signals = signals.map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
         let clock = Clock::new();
-        let outputs = replay(&mut session, &inputs, end, &mut |session, until| {
-            signals.as_ref().is_none_or(|signals| keep_pace(session, until, &clock, signals))
-        });
+        let pace = self.view.then_some(&clock);
+        let outputs = replay(&mut session, &inputs, end, &mut |session, until| advance(session, until, pace, &signals));
         let record = EmulationRecord::new(&session, &outputs, left);
         let spent = Spent { wall_s: Some(clock.now().as_secs_f64()), ..Spent::default() };
         self.conclude(&scenario, session, record, spent, capture)?;
         if let Some(problem) = models.poll_failure() {
             return Err(Failure::Run(problem));
         }
-        if let Some(signal) = signals.as_ref().and_then(Signals::received) {
+        if let Some(signal) = signals.received() {
             return Err(Failure::Interrupted { signal });
         }
         if outputs == recorded {
@@ -543,25 +543,21 @@ fn session<'s>(path: &Path, scenario: &'s Scenario, seed: u64) -> Result<Session
     Ok(session)
 }
 
-/// Gives in what was recorded, at the same instants, up to `end`. Before each instant it calls `wait`, and ends where that returns false.
+/// Gives in what was recorded, at the same instants, up to `end`. It calls `advance` to get to each instant, and ends where that returns
+/// false.
 fn replay(
     session: &mut Session<'_>,
     inputs: &[session::Input],
     end: Instant,
-    wait: &mut dyn FnMut(&mut Session<'_>, Instant) -> bool,
+    advance: &mut dyn FnMut(&mut Session<'_>, Instant) -> bool,
 ) -> session::Outputs {
     for input in inputs {
-        if input.at > session.now() {
-            if !wait(session, input.at) {
-                return session.outputs();
-            }
-            run_until(session, input.at);
+        if input.at > session.now() && !advance(session, input.at) {
+            return session.outputs();
         }
         session.handle_frame(input.node, input.interface, &input.octets);
     }
-    if wait(session, end) {
-        run_until(session, end);
-    }
+    advance(session, end);
     session.outputs()
 }
 
@@ -570,19 +566,26 @@ fn run_until(session: &mut Session<'_>, until: Instant) {
     while session.poll_delivery().is_some() {}
 }
 
-/// Runs `session` in step with `clock` up to `until`, which pages follow, and returns whether no signal has come.
-fn keep_pace(session: &mut Session<'_>, until: Instant, clock: &Clock, signals: &Signals) -> bool {
+/// Runs `session` up to `until`, in step with the clock `pace` if there is one, and returns whether no signal has come.
+fn advance(session: &mut Session<'_>, until: Instant, pace: Option<&Clock>, signals: &Signals) -> bool {
     while signals.received().is_none() {
-        let now = clock.now().min(until);
+        let now = pace.map_or_else(|| session.now() + STEP, Clock::now).min(until);
         if now > session.now() {
             run_until(session, now);
         }
         if now == until {
             return true;
         }
-        wait::readable(signals, clock.wait(Some(until)).unwrap_or_default().min(PACE));
+        if let Some(clock) = pace {
+            wait::readable(signals, clock.wait(Some(until)).unwrap_or_default().min(PACE));
+        }
     }
     false
+}
+
+/// Listens to the signals that end an emulation.
+fn listen() -> Result<Signals, Failure> {
+    Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))
 }
 
 /// Whether an input is from an interface of a real host.

@@ -46,8 +46,7 @@ pub(super) fn run(port: Option<u16>) -> Result<(), Failure> {
     check_device()?;
     check_namespaces()?;
     let socket = port.map(view::listen).transpose()?;
-    let signals =
-        Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
+    let signals = super::listen()?;
     let mut child =
         start(std::env::args_os(), socket).map_err(|error| Failure::Run(format!("unshare: {}", cause(&error))))?;
     let status = supervise(&mut child, &signals)

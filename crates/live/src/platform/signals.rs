@@ -3,11 +3,35 @@
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::{SigId, flag, low_level};
+
+/// The signals that end a program.
+const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
+
+/// A signal ends the program at once: nothing has listened to signals yet.
+static LEAVES: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Lets a signal end the program at once, with the status that a shell gives it, until [`Signals::listen`] for the first time: what has
+/// been made until then does not have to be put in order. Ignored signals stay so. The first process of a process namespace needs this: it
+/// gets no signal that it does not catch (pid_namespaces(7)).
+///
+/// # Errors
+///
+/// The platform's, where a handler can't be installed.
+pub(crate) fn leave_at_once() -> io::Result<()> {
+    let leaves = Arc::new(AtomicBool::new(true));
+    if LEAVES.set(Arc::clone(&leaves)).is_err() {
+        return Ok(());
+    }
+    for signal in ENDING.into_iter().filter(|&signal| !is_ignored(signal)) {
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&leaves))?;
+    }
+    Ok(())
+}
 
 /// The signals that end a program, caught as long as this exists. A signal during the handling of another changes
 /// nothing, since cleaning up takes a short, bounded time. An ignored SIGHUP stays ignored, as under `nohup`. Others are
@@ -34,12 +58,14 @@ impl Signals {
         wake.set_nonblocking(true)?;
         let (last, again) = (Arc::default(), Arc::default());
         let mut signals = Self { last, again, wake, waker, handlers: Vec::new() };
-        let ending = [SIGHUP, SIGINT, SIGTERM];
-        for signal in ending.into_iter().filter(|&signal| signal != SIGHUP || !is_ignored(signal)) {
+        for signal in ENDING.into_iter().filter(|&signal| signal != SIGHUP || !is_ignored(signal)) {
             let number = usize::try_from(signal).expect("numbers of signals are positive");
             // In this order: whoever is woken finds the number.
             signals.handlers.push(flag::register_usize(signal, Arc::clone(&signals.last), number)?);
             signals.handlers.push(low_level::pipe::register(signal, signals.waker.try_clone()?)?);
+        }
+        if let Some(leaves) = LEAVES.get() {
+            leaves.store(false, Ordering::SeqCst);
         }
         Ok(signals)
     }
