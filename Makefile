@@ -13,11 +13,13 @@ CHAOS ?=
 # How long `soak` runs, in seconds, and what its churn is drawn from.
 SOAK_SECONDS ?= 3600
 SOAK_SEED ?= 1
+# The name of a software bill of materials before it has found its place.
+SBOM := .bill-of-materials
 # How `build` compiles. `dev` is how tests are compiled: slower code with more checks, and most of it is there after them.
 PROFILE ?= local
 # How many random worlds `test-full` draws.
 WORLDS ?= 100000
-# What `deny` checks. Advisories come from a repository on GitHub, the rest from Cargo.lock.
+# What `deny` checks. Advisories come from GitHub and from PyPI, the rest from the lock files.
 DENY ?= advisories bans licenses sources
 
 SHELL := bash
@@ -30,7 +32,6 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 INSTALLED := $(VENV)/.installed
 BUILT := $(VENV)/.built
 TOOLS := $(VENV)/.tools
-OLDEST = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # What the Python module is compiled from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
     $(shell find crates traces -type f \( -name '*.rs' -o -name Cargo.toml -o -name '*.dat' \)) \
@@ -43,7 +44,7 @@ TESTED := --workspace --exclude hopcast-py --locked
 PYTEST := $(BIN)/pytest -q -n $(shell $(PYTHON) -c 'import os; print(2 + os.cpu_count())') --dist loadgroup
 export RUST_TEST_THREADS ?= $(shell $(PYTHON) -c 'import os; print(2 + 2 * os.cpu_count())')
 
-.PHONY: help install build wheel static demo test test-full lint deny oldest wasm docs-check format docs site bench bench-peers bench-gcc bench-kernel bench-probe bench-stream bench-viewer page fuzz chaos soak clean
+.PHONY: help install build wheel static demo test test-full lint deny wasm docs-check format docs site bench bench-peers bench-gcc bench-kernel bench-probe bench-stream bench-viewer page fuzz chaos soak clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,12 +56,18 @@ wheel: $(INSTALLED) ## build a wheel and a source distribution into dist
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin build --release --locked --out dist
 	$(BIN)/maturin sdist --out dist
 
-static: ## build the live commands as a program that needs no Python and no library, and check that
+static: $(VENV)/bin/cargo-cyclonedx ## build the live commands as a program that needs no Python and no library, check that, and list what it is made of
 	RUSTFLAGS="-C target-feature=+crt-static" cargo build -p hopcast-live --bin hopcast-live --release --locked \
 	    --target $(STATIC)
 	file=$$(cargo metadata --format-version 1 --no-deps | $(PYTHON) -c \
 	    'import json, sys; print(json.load(sys.stdin)["target_directory"])')/$(STATIC)/release/hopcast-live; \
-	(ldd "$$file" 2>&1 || true) | grep -E "statically linked|not a dynamic executable" && echo "The program is $$file"
+	(ldd "$$file" 2>&1 || true) | grep -E "statically linked|not a dynamic executable"; \
+	$(VENV)/bin/cargo-cyclonedx cyclonedx --quiet --manifest-path crates/live/Cargo.toml --format json --spec-version 1.5 \
+	    --target $(STATIC) --override-filename $(SBOM); \
+	mv crates/live/$(SBOM).json "$$file.cdx.json"; \
+	echo "The program is $$file, and its software bill of materials $$file.cdx.json"
+	@# There is one of each crate of the workspace.
+	@find benches crates examples fuzz tests -name $(SBOM).json -delete
 
 demo: $(BUILT) ## install, build, run every study in its quick form, write out/report.html
 	$(BIN)/hopcast study all --quick --out $(OUT)
@@ -93,9 +100,8 @@ lint: $(BUILT) ## check style, lints, types, documentation, spelling
 
 deny: $(TOOLS) ## check licences, sources and known vulnerabilities of dependencies (DENY=licenses: those alone)
 	$(BIN)/cargo-deny check --hide-inclusion-graph $(DENY)
-
-oldest: ## compile with the oldest Rust that is promised, which rustup installs
-	rustup run --install $(OLDEST) cargo check --workspace --all-targets --locked
+	$(if $(filter licenses,$(DENY)),$(BIN)/pip-licenses --summary)
+	$(if $(filter advisories,$(DENY)),$(BIN)/pip-audit -r requirements.lock --require-hashes --disable-pip --strict)
 
 wasm: ## compile the lower crates for wasm32, which has no socket, clock or file: they are sans-IO
 	cargo check --target wasm32-unknown-unknown -p hopcast-wire -p hopcast-protocols -p hopcast-radio --locked
@@ -175,6 +181,11 @@ viewer/node_modules: viewer/package-lock.json
 
 $(TOOLS): tools/requirements.lock $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r tools/requirements.lock
+	touch $@
+
+# Takes two minutes to compile.
+$(VENV)/bin/cargo-cyclonedx: $(INSTALLED)
+	cargo install --quiet --root $(VENV) --version 0.5.9 --locked cargo-cyclonedx
 	touch $@
 
 $(BUILT): $(INSTALLED) $(SOURCES) papers/pyproject.toml

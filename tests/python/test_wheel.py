@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tarfile
 import time
+import tomllib
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -54,6 +57,21 @@ def test_a_wheel_gives_the_first_figure_within_a_minute_without_a_compiler(dist:
     (lost,) = [line for line in readme.splitlines() if line.startswith("│ film ")]
     assert lost in told
     assert "<svg" in (tmp_path / "result" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_wheel_names_what_it_is_made_of(dist: Path) -> None:
+    (wheel,) = dist.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if ".dist-info/sboms/" in name]
+        bill = json.loads(archive.read(name))
+    assert bill["bomFormat"] == "CycloneDX"
+    named = {(part["name"], part["version"]) for part in bill["components"]}
+    crates = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
+    locked = {(crate["name"], crate["version"]) for crate in crates}
+    assert named <= locked
+    # One of each kind: of the project, from crates.io, and one that only another crate needs.
+    for wanted in ("hopcast-radio", "pyo3", "signal-hook-registry"):
+        assert wanted in {name for name, _ in named}
 
 
 def test_the_source_distribution_compiles(dist: Path, tmp_path: Path) -> None:
