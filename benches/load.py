@@ -672,27 +672,36 @@ class Part(ctypes.Structure):
     _fields_ = (("base", ctypes.c_char_p), ("length", ctypes.c_size_t))
 
 
-def flood(place: str, frames: list[bytes]) -> int:
-    """Sends frames in a namespace for a while at the rate of the flood, again and again; how many. Without frames it only waits."""
+@contextmanager
+def entered(place: str) -> Iterator[None]:
+    """This thread in a namespace: sockets that it makes stay there."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    # Of this thread, whichever it is.
+    with open("/proc/thread-self/ns/net") as here, open(f"/run/netns/{place}") as there:
+        assert libc.setns(there.fileno(), 0) == 0
+        try:
+            yield
+        finally:
+            assert libc.setns(here.fileno(), 0) == 0
+
+
+def flood(place: str, frames: list[bytes], rate: float = FLOOD_RATE, seconds: float = FLOOD_S) -> int:
+    """Sends frames in a namespace for a while at this rate in a second, again and again; how many. Without frames it only waits."""
     if not frames:
-        time.sleep(FLOOD_S)
+        time.sleep(seconds)
         return 0
     libc = ctypes.CDLL(None, use_errno=True)
     parts = (Part * len(frames))(*(Part(frame, len(frame)) for frame in frames))
     messages = (Message * len(frames))()
     for index, message in enumerate(messages):
         message.parts, message.part_count = ctypes.addressof(parts) + index * ctypes.sizeof(Part), 1
-    with open("/proc/self/ns/net") as here, open(f"/run/netns/{place}") as there:
-        assert libc.setns(there.fileno(), 0) == 0
-        try:
-            link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-        finally:
-            assert libc.setns(here.fileno(), 0) == 0
-    link.bind(("wire", 0))
+    with entered(place):
+        link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        link.bind(("wire", 0))
     begin, sent = time.monotonic(), 0
-    while (passed := time.monotonic() - begin) < FLOOD_S:
+    while (passed := time.monotonic() - begin) < seconds:
         at = sent % len(frames)
-        count = min(int(passed * FLOOD_RATE) - sent, len(frames) - at, 1024)
+        count = min(int(passed * rate) - sent, len(frames) - at, 1024)
         if count <= 0:
             time.sleep(0.0005)
             continue
