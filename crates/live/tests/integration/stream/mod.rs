@@ -132,16 +132,26 @@ impl Program {
         kill(Pid::from_raw(self.0.id() as i32), signal).expect("it is ours");
     }
 
-    /// Waits until it listens to signals, to SIGTERM last.
+    /// Waits until it listens to signals: it then holds two sockets to be woken by, and one more for each of three signals.
     fn heeds_signals(&self) {
-        let path = format!("/proc/{}/status", self.0.id());
-        let is_caught = |line: &str| {
-            let mask = line.strip_prefix("SigCgt:").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-            mask.is_some_and(|mask| mask >> (Signal::SIGTERM as i32 - 1) & 1 == 1)
+        let path = format!("/proc/{}/fd", self.0.id());
+        let sockets = || {
+            let entries = fs::read_dir(&path).expect("it runs").filter_map(Result::ok);
+            let targets = entries.filter_map(|entry| fs::read_link(entry.path()).ok());
+            targets.filter(|target| target.to_string_lossy().starts_with("socket:")).count()
         };
-        while !fs::read_to_string(&path).expect("it runs").lines().any(is_caught) {
+        while sockets() < 5 {
             pause(Duration::from_millis(5));
         }
+        // The last of them may just have been made.
+        pause(Duration::from_millis(50));
+    }
+
+    /// Memory in kB.
+    fn memory(&self) -> u64 {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("it runs");
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux tells it");
+        line.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
     }
 
     /// Its status within `limit`; what it wrote to standard error since.
@@ -526,6 +536,32 @@ fn garbage_changes_nothing() {
     assert_eq!(sender.end(LIMIT).0, Some(0));
     assert_eq!(receiver.end(LIMIT).0, Some(0));
     assert!(fs::read(output).expect("it was made") == octets);
+}
+
+#[test]
+fn requests_of_strangers_take_little_memory() {
+    let folder = Folder::new();
+    let (film, _) = folder.film("film.ts", 100);
+    let listener = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let there = listener.local_addr().expect("it has one").to_string();
+    let _sender = Program::start(&["send", "--to", &there, "--input", &film]);
+    let mut request = [0; 1500];
+    let len = listener.recv(&mut request).expect("a Request");
+    let (receiver, address) = Program::receive(&["--output", &folder.path("out.ts")]);
+    let before = receiver.memory();
+    for nth in 0..2048_u16 {
+        let [high, low] = nth.to_be_bytes();
+        let stranger = UdpSocket::bind((std::net::Ipv4Addr::new(127, 1, high, low), 0)).expect("a port");
+        stranger.send_to(&request[..len], &address).expect("sent");
+        // So that its socket has room.
+        if nth.is_multiple_of(64) {
+            pause(Duration::from_millis(10));
+        }
+    }
+    pause(Duration::from_millis(500));
+    // 1024 of them are remembered.
+    let grown = receiver.memory().saturating_sub(before);
+    assert!(grown < 8 * 1024, "{grown} kB");
 }
 
 #[test]

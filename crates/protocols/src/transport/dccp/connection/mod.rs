@@ -255,7 +255,7 @@ impl Connection {
             arrived: Instant::START,
             timestamp: None,
             feedback_by: 0,
-            queue: VecDeque::with_capacity(config.queue),
+            queue: VecDeque::new(),
             probe: false,
             acknowledge: false,
             reply: (!server).then_some(Reply::Request),
