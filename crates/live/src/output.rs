@@ -162,6 +162,12 @@ pub(crate) fn say(line: &str) {
     complain(&one_line(line));
 }
 
+/// The same, but never waits: a line for which there is no room is lost.
+#[cfg(target_os = "linux")]
+pub(crate) fn log(line: &str) {
+    diagnose(format!("hopcast: {}\n", shown(&one_line(line))).as_bytes());
+}
+
 /// `text` in one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")

@@ -1,7 +1,7 @@
 //! The listening side: a relay or a receiver, for several flows one after the other or at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -62,6 +62,16 @@ struct Shared {
     record: Option<Record>,
 }
 
+impl Shared {
+    /// Sends somebody away.
+    fn refuse(&self, mut control: Control, peer: SocketAddr, reason: String) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        (self.log)(&format!("{peer}: {reason}"));
+        // Who has gone is not told.
+        let _ = control.send(&Message::Refused(reason));
+    }
+}
+
 impl Daemon {
     /// Listens at `address`, and records its flows if there is a `record`. `log` will be told of each flow that begins, with who asked, and of each that fails.
     ///
@@ -111,9 +121,13 @@ impl Daemon {
         while !is_over() {
             match self.listener.accept() {
                 Ok((stream, peer)) => {
-                    let session = Session::begin(&self.shared, peer.ip());
-                    // A thread that can't be had is a connection that is closed.
-                    let _ = thread::Builder::new().spawn(move || session.serve(stream, peer));
+                    let Ok(control) = Control::new(stream) else { continue };
+                    match Session::begin(&self.shared, peer.ip()) {
+                        // A thread that can't be had is a connection that is closed.
+                        Ok(session) => drop(thread::Builder::new().spawn(move || session.serve(control, peer))),
+                        // It takes no thread and no place: however many come, they keep nobody out.
+                        Err(reason) => self.shared.refuse(control, peer, reason),
+                    }
                 }
                 Err(error) if is_transient(&error) => {
                     wait::readable(&self.listener, LOOK);
@@ -145,38 +159,28 @@ impl Daemon {
 struct Session {
     shared: Arc<Shared>,
     address: IpAddr,
-    /// Why it is not served, if it is one too many.
-    refusal: Option<String>,
 }
 
 impl Session {
-    fn begin(shared: &Arc<Shared>, address: IpAddr) -> Self {
-        let before = shared.sessions.fetch_add(1, Ordering::Relaxed);
+    /// Why not, if it is one too many.
+    fn begin(shared: &Arc<Shared>, address: IpAddr) -> Result<Self, String> {
+        if shared.sessions.load(Ordering::Relaxed) >= MAX_SESSIONS {
+            return Err(format!("{MAX_SESSIONS} flows are served already"));
+        }
         let mut of_one = lock(&shared.of_one);
-        let its = of_one.entry(address).or_default();
-        *its += 1;
-        let refusal = if before >= MAX_SESSIONS {
-            Some(format!("{MAX_SESSIONS} flows are served already"))
-        } else if *its > MAX_SESSIONS_OF_ONE {
-            Some(format!("{MAX_SESSIONS_OF_ONE} flows of {address} are served already"))
-        } else {
-            None
-        };
+        let its = of_one.get(&address).copied().unwrap_or_default();
+        if its >= MAX_SESSIONS_OF_ONE {
+            return Err(format!("{MAX_SESSIONS_OF_ONE} flows of {address} are served already"));
+        }
+        of_one.insert(address, its + 1);
+        shared.sessions.fetch_add(1, Ordering::Relaxed);
         drop(of_one);
-        Self { shared: Arc::clone(shared), address, refusal }
+        Ok(Self { shared: Arc::clone(shared), address })
     }
 
-    fn serve(mut self, stream: TcpStream, peer: SocketAddr) {
-        let Ok(mut control) = Control::new(stream) else { return };
-        let outcome = match self.refusal.take() {
-            Some(refusal) => Err(refusal),
-            None => self.answer(&mut control, peer),
-        };
-        if let Err(reason) = outcome {
-            self.shared.refused.fetch_add(1, Ordering::Relaxed);
-            (self.shared.log)(&format!("{peer}: {reason}"));
-            // Who has gone is not told.
-            let _ = control.send(&Message::Refused(reason));
+    fn serve(self, mut control: Control, peer: SocketAddr) {
+        if let Err(reason) = self.answer(&mut control, peer) {
+            self.shared.refuse(control, peer, reason);
         }
     }
 
@@ -318,14 +322,15 @@ mod tests {
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         let shared = Daemon::bind(address, Role::Receiver, |_| {}, None).expect("there are ports").shared;
         let begin = |last| Session::begin(&shared, IpAddr::from([10, 0, 0, last]));
-        let refused = |session: &Session| session.refusal.clone().unwrap_or_default();
-        let mut sessions: Vec<Session> = (0..32).map(|_| begin(1)).collect();
-        assert_eq!(refused(&begin(1)), "32 flows of 10.0.0.1 are served already");
-        sessions.extend((0..32).map(|_| begin(2)));
-        assert!(sessions.iter().all(|session| session.refusal.is_none()));
-        assert_eq!(refused(&begin(3)), "64 flows are served already");
+        let refused = |session: Result<Session, String>| session.err().unwrap_or_default();
+        let mut sessions: Vec<Session> = (0..32).map(|_| begin(1).expect("there is room")).collect();
+        // Those that are refused take no place, however long they last.
+        let more: Vec<_> = (0..64).map(|_| begin(1)).collect();
+        sessions.extend((0..32).map(|_| begin(2).expect("there is room")));
+        assert!(more.into_iter().all(|session| refused(session) == "32 flows of 10.0.0.1 are served already"));
+        assert_eq!(refused(begin(3)), "64 flows are served already");
         sessions.clear();
         assert!(lock(&shared.of_one).is_empty());
-        assert_eq!(begin(1).refusal, None);
+        assert!(begin(1).is_ok());
     }
 }

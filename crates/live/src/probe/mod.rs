@@ -47,7 +47,7 @@ use hopcast_sim::io_error::cause;
 use self::daemon::{Daemon, Role};
 use self::watch::Record;
 use crate::failure::Failure;
-use crate::output::say;
+use crate::output::{log, say};
 use crate::platform::signals::Signals;
 
 /// Silence of a source after which its flow is given up; a source pings each second.
@@ -117,7 +117,7 @@ fn serve(listen: SocketAddr, role: Role, record: Option<&Path>) -> Result<(), Fa
     let title = if role == Role::Receiver { "probe receive" } else { "probe relay" };
     let record = record.map(|folder| Record::create(folder, title)).transpose()?;
     let signals = Signals::listen().map_err(failed)?;
-    let daemon = Daemon::bind(listen, role, say, record)?;
+    let daemon = Daemon::bind(listen, role, log, record)?;
     say(&format!("listening at {}", daemon.address().map_err(failed)?));
     daemon.run(|| signals.received().is_some());
     match daemon.refused() {
