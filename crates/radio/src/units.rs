@@ -11,7 +11,7 @@ use hopcast_protocols::rounding::nearest;
 /// Integers add up to the same sum in any order, and subtracting an added power leaves no residue, so hopcast can keep
 /// the interference at a receiver as a running total. Thermal noise in 20 MHz is 80 000 aW (−101 dBm): one attowatt is
 /// five decimal places below what any receiver can tell. Sums above the range stay at [`Power::MAX`], from which no
-/// subtraction is exact; that needs more than eighteen transmitters of 1 W at distance zero.
+/// subtraction is exact; that needs more than 256 signals of [`Power::LOUDEST`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Power(u64);
 
@@ -20,6 +20,9 @@ impl Power {
     pub const ZERO: Self = Self(0);
     /// The largest power, 18.4 W or 42.66 dBm.
     pub const MAX: Self = Self(u64::MAX);
+    /// The most that a receiver gets of one signal, 72 mW or 18.6 dBm. A receiver of OFDM has to stand no more than −30 dBm
+    /// (IEEE 802.11-2020, 17.3.10.4).
+    pub const LOUDEST: Self = Self(u64::MAX >> 8);
 
     /// `power` attowatts.
     #[inline]

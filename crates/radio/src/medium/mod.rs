@@ -254,7 +254,7 @@ impl<P> Medium<P> {
             None => power,
             Some(variation) => {
                 let factors = variation.of(*key, frame.transmitter);
-                power.scaled(factors.at(station, now + link.delay))
+                varied(power, &factors, station, now + link.delay)
             }
         }
     }
@@ -380,7 +380,7 @@ impl<P> Medium<P> {
                 heard = capabilities.heard(link, frame.vector.repeated());
             }
             if let Some(factors) = &factors {
-                power = power.scaled(factors.at(link.receiver, now));
+                power = varied(power, factors, link.receiver, now);
             }
             if has_own_powers {
                 powers.push(power);
@@ -578,6 +578,11 @@ impl Capabilities {
         let share = self.of[link.receiver.0 as usize].share_of_power(vector);
         if share < 1.0 && self.has_power { link.power.scaled(share) } else { link.power }
     }
+}
+
+/// What a receiver gets of a power that varies, where it arrives `now`.
+fn varied(power: Power, factors: &Factors<'_>, receiver: StationId, now: Instant) -> Power {
+    power.scaled(factors.at(receiver, now)).min(Power::LOUDEST)
 }
 
 /// What of a frame with this power is in the parts of the channel of `receiver`.

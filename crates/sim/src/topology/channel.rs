@@ -248,7 +248,7 @@ impl Channel {
             let [from, to] = [from, to].map(|station| &self.ends[station as usize]);
             if self.is_shared_by(from, to) { to.understands } else { ModulationClasses::NONE }
         };
-        Some(Link { receiver: StationId(to), delay, power, decodable })
+        Some(Link { receiver: StationId(to), delay, power: power.min(Power::LOUDEST), decodable })
     }
 
     fn power_in_range(&self, range: &Range, from: u32, to: u32, here: Position, there: Position) -> Power {
