@@ -77,11 +77,10 @@ test: $(BUILT) ## run the tests, without the slow ones
 	cargo test $(TESTED)
 	$(PYTEST) -m "not slow" tests
 
-# Worlds run faster without the checks of a debug build. One of so many may ask for much memory, which is limited.
+# One of many worlds may ask for much memory, which is limited.
 test-full: $(BUILT) ## run all the tests
 	cargo test $(TESTED) -- --include-ignored
-	cargo test --profile local -p hopcast-sim --test integration --locked --no-run
-	ulimit -v 8000000; HOPCAST_WORLDS=$(WORLDS) cargo test --profile local -p hopcast-sim --test integration --locked worlds_keep -- --nocapture
+	ulimit -v 8000000; HOPCAST_WORLDS=$(WORLDS) cargo test $(TESTED) --test integration worlds_keep -- --nocapture
 	$(PYTEST) -m "" tests
 
 lint: $(BUILT) ## check style, lints, types, documentation, spelling
