@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::io_error::cause;
 
 use super::control::{ANSWER_TIME, Control, Event, Message, VERSION};
@@ -27,6 +28,10 @@ const MAX_SESSIONS_OF_ONE: usize = MAX_SESSIONS / 2;
 
 /// How often it looks, at its end, whether all flows have ended: for 2 s, which is longer than any of them takes.
 const LOOKS_AT_END: usize = 20;
+
+/// Lines of the log about clients that were sent away, in a second.
+const MAX_LINES: u32 = 10;
+const SECOND: Duration = Duration::from_secs(1);
 
 /// What a host does for flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,15 +63,47 @@ struct Shared {
     /// Numbers of the flows whose path leads here.
     flows: Mutex<BTreeSet<u64>>,
     refused: AtomicU64,
+    refusals: Mutex<Refusals>,
     stop: AtomicBool,
     record: Option<Record>,
+}
+
+/// Which refusals are logged: few, however many there are.
+#[derive(Debug, Default)]
+struct Refusals {
+    /// The second of the latest lines.
+    since: Option<Instant>,
+    lines: u32,
+    /// Refusals since the latest line.
+    silent: u64,
+}
+
+impl Refusals {
+    /// How many refusals before this one had no line, if it has one.
+    fn next(&mut self, now: Instant) -> Option<u64> {
+        if self.since.is_none_or(|since| now.saturating_since(since) >= SECOND) {
+            (self.since, self.lines) = (Some(now), 0);
+        }
+        if self.lines == MAX_LINES {
+            self.silent += 1;
+            return None;
+        }
+        self.lines += 1;
+        Some(std::mem::take(&mut self.silent))
+    }
 }
 
 impl Shared {
     /// Sends somebody away.
     fn refuse(&self, mut control: Control, peer: SocketAddr, reason: String) {
         self.refused.fetch_add(1, Ordering::Relaxed);
-        (self.log)(&format!("{peer}: {reason}"));
+        let silent = lock(&self.refusals).next(self.clock.now());
+        if let Some(silent @ 1..) = silent {
+            (self.log)(&format!("{silent} more were sent away"));
+        }
+        if silent.is_some() {
+            (self.log)(&format!("{peer}: {reason}"));
+        }
         // Who has gone is not told.
         let _ = control.send(&Message::Refused(reason));
     }
@@ -95,6 +132,7 @@ impl Daemon {
             of_one: Mutex::default(),
             flows: Mutex::default(),
             refused: AtomicU64::new(0),
+            refusals: Mutex::default(),
             stop: AtomicBool::new(false),
             record,
         });
@@ -316,6 +354,15 @@ impl Desk for Elsewhere<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_flood_of_refusals_few_are_logged() {
+        let mut refusals = Refusals::default();
+        let mut told = |ms| refusals.next(Instant::START + Duration::from_millis(ms));
+        assert!((0..10).all(|nth| told(nth) == Some(0)));
+        assert!((10..1000).all(|nth| told(nth).is_none()));
+        assert_eq!([told(1000), told(1001)], [Some(990), Some(0)]);
+    }
 
     #[test]
     fn one_address_leaves_room_for_others() {
