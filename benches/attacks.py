@@ -36,6 +36,7 @@ from load import (
     datagram,
     entered,
     flood,
+    hardware_of,
     memory,
     namespace,
     pictures,
@@ -43,6 +44,7 @@ from load import (
     run,
     said,
     started,
+    wire,
 )
 
 ATTACK_S = 12.0
@@ -129,21 +131,6 @@ def sent_by(place: str, devices: list[str]) -> int:
     return sum(link["stats64"]["tx"]["bytes"] for link in links if link["ifname"] in devices)
 
 
-def wire(one: str, device: str, other: str, there: str, addresses: tuple[str, str]) -> None:
-    """Connects two hosts, which have these addresses there."""
-    run("ip", "-n", one, "link", "add", device, "type", "veth", "peer", "name", there, "netns", other)
-    for place, name, address in ((one, device, addresses[0]), (other, there, addresses[1])):
-        if address:
-            run("ip", "-n", place, "address", "add", address, "dev", name)
-        run("ip", "-n", place, "link", "set", name, "up")
-
-
-def hardware_of(place: str, device: str) -> bytes:
-    """The hardware address of a device."""
-    text = run("ip", "netns", "exec", place, "cat", f"/sys/class/net/{device}/address")
-    return bytes.fromhex(text.strip().replace(":", ""))
-
-
 @contextmanager
 def besides(work: Callable[[], int], cost: Cost) -> Iterator[None]:
     """Does this in a thread meanwhile, and adds the bytes that it has sent to `cost`."""
@@ -161,28 +148,24 @@ def besides(work: Callable[[], int], cost: Cost) -> Iterator[None]:
 
 
 @contextmanager
+def router(program: list[str], place: str, links: list[str], key: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A router of AODV with a network key."""
+    options = ["--network", "10.0.0.0/24", "--log", "error", "--key", str(key)]
+    command = ["ip", "netns", "exec", place, *program, "node", *links, *options]
+    with started(command, stderr=subprocess.DEVNULL) as process:
+        yield process
+
+
+@contextmanager
 def routers(
     program: list[str], places: dict[str, list[str]], key: Path
 ) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
-    """Routers of AODV with a network key, on these devices of these hosts."""
+    """Such routers, on these devices of these hosts."""
     with ExitStack() as stack:
         running = {}
         for place, devices in places.items():
             links = [word for device in devices for word in ("-i", device)]
-            command = [
-                "ip",
-                "netns",
-                "exec",
-                place,
-                *program,
-                "node",
-                *links,
-                "--network",
-                "10.0.0.0/24",
-                "--log",
-                "error",
-            ]
-            running[place] = stack.enter_context(started([*command, "--key", str(key)], stderr=subprocess.DEVNULL))
+            running[place] = stack.enter_context(router(program, place, links, key))
         time.sleep(3)
         yield running
 
@@ -222,8 +205,7 @@ def searches(program: list[str], attacks: bool) -> Cost:
         ]
 
         def attack() -> int:
-            sent = flood(stranger, frames, 300.0, ATTACK_S) if attacks else time.sleep(ATTACK_S)
-            return (sent or 0) * len(frames[0])
+            return flood(stranger, frames if attacks else [], 300.0, ATTACK_S) * len(frames[0])
 
         with measured(near, ["left", "right"], running[near], cost), besides(attack, cost):
             time.sleep(4)
@@ -269,14 +251,11 @@ def meeting(program: list[str], attacks: bool, kind: int) -> Cost:
             )
 
         def attack() -> int:
-            sent = flood(air, frames, 3000.0, ATTACK_S) if attacks else time.sleep(ATTACK_S)
-            return (sent or 0) * len(frames[0])
+            return flood(air, frames if attacks else [], 3000.0, ATTACK_S) * len(frames[0])
 
         with measured(near, ["radio"], running[near], cost), besides(attack, cost):
             time.sleep(2)
-            command = ["ip", "netns", "exec", new, *program, "node", "-i", "radio", "--network", "10.0.0.0/24"]
-            key = ["--log", "error", "--key", str(folder / "key")]
-            stack.enter_context(started([*command, *key], stderr=subprocess.DEVNULL))
+            stack.enter_context(router(program, new, ["-i", "radio"], folder / "key"))
             answered, first = pings(near, "10.0.0.3", 40)
         cost.service = "no answer" if first is None else f"the first answer after {first:.1f} s, {answered} of 40 pings"
         cost.is_served = first is not None and first <= 3.0
@@ -361,25 +340,13 @@ def requests(program: list[str], attacks: bool) -> Cost:
         time.sleep(1)
 
         def attack() -> int:
-            sent = flood(stranger, frames, 1000.0, ATTACK_S) if attacks else time.sleep(ATTACK_S)
-            return (sent or 0) * len(frames[0])
+            return flood(stranger, frames if attacks else [], 1000.0, ATTACK_S) * len(frames[0])
 
         # What goes to the sender is no answer to the stranger.
         with measured(far, ["right"], receiver, cost), besides(attack, cost):
             time.sleep(1)
-            sender = [
-                "ip",
-                "netns",
-                "exec",
-                near,
-                *program,
-                "stream",
-                "send",
-                "--to",
-                f"127.0.0.1:{port}",
-                "--input",
-                str(film),
-            ]
+            to_proxy = ["--to", f"127.0.0.1:{port}", "--input", str(film)]
+            sender = ["ip", "netns", "exec", near, *program, "stream", "send", *to_proxy]
             stack.enter_context(started(sender, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         came = 8 * output.stat().st_size / rate if output.exists() else 0.0
         cost.service = f"{came:.1f} s of a film in {ATTACK_S - 1:.0f} s"
@@ -421,20 +388,8 @@ def probed(program: list[str], attacks: bool, attack: Callable[[str], int], trie
         command = ["ip", "netns", "exec", relay, *program, "probe", "relay"]
         process = stack.enter_context(started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         time.sleep(1)
-        flow = [
-            "ip",
-            "netns",
-            "exec",
-            near,
-            *program,
-            "probe",
-            "send",
-            "--to",
-            "10.88.0.2",
-            "--bytes",
-            "50kB",
-            "--json",
-        ]
+        options = ["--to", "10.88.0.2", "--bytes", "50kB", "--json"]
+        flow = ["ip", "netns", "exec", near, *program, "probe", "send", *options]
         done, begin = 0, time.monotonic()
         with (
             measured(relay, ["right", "lo"], process, cost),
@@ -452,15 +407,8 @@ def probed(program: list[str], attacks: bool, attack: Callable[[str], int], trie
 
 def opening(session: int, size: int, path: list[str]) -> dict[str, Any]:
     """What opens a flow over UDP in units of this size along the rest of a path."""
-    flow = {
-        "version": 1,
-        "session": session,
-        "protocol": "udp",
-        "size": size,
-        "bytes": 32 * 10**9,
-        "socket_buffer": None,
-    }
-    return {"open": flow | {"path": path}}
+    flow = {"version": 1, "session": session, "protocol": "udp", "size": size, "bytes": 32 * 10**9}
+    return {"open": flow | {"socket_buffer": None, "path": path}}
 
 
 def path(program: list[str], attacks: bool) -> Cost:

@@ -131,6 +131,21 @@ def memory(process: subprocess.Popen[bytes], what: str) -> float:
     return int(text.partition(f"{what}:")[2].split()[0]) * 1024 / 1e6
 
 
+def wire(one: str, device: str, other: str, there: str, addresses: tuple[str, str]) -> None:
+    """Connects two hosts, which have these addresses there."""
+    run("ip", "-n", one, "link", "add", device, "type", "veth", "peer", "name", there, "netns", other)
+    for place, name, address in ((one, device, addresses[0]), (other, there, addresses[1])):
+        if address:
+            run("ip", "-n", place, "address", "add", address, "dev", name)
+        run("ip", "-n", place, "link", "set", name, "up")
+
+
+def hardware_of(place: str, device: str) -> bytes:
+    """The hardware address of a device."""
+    text = run("ip", "netns", "exec", place, "cat", f"/sys/class/net/{device}/address")
+    return bytes.fromhex(text.strip().replace(":", ""))
+
+
 # --- packets -------------------------------------------------------------------------------------------------------
 
 
@@ -580,15 +595,9 @@ def receive(program: list[str], folder: Path, case: str, keys: list[Path] | None
     """Streams for the time of the film, and measures during the flood."""
     with ExitStack() as stack:
         near, far, strange = (stack.enter_context(namespace(name)) for name in ("sender", "receiver", "stranger"))
-        wires = [(near, "left", "10.88.0.1", "10.88.0.2"), (strange, "right", "10.89.0.1", "10.89.0.2")]
-        for place, device, here, there in wires:
-            run("ip", "-n", place, "link", "add", "wire", "type", "veth", "peer", "name", device, "netns", far)
-            run("ip", "-n", place, "address", "add", f"{here}/16", "dev", "wire")
-            run("ip", "-n", far, "address", "add", f"{there}/16", "dev", device)
-            run("ip", "-n", place, "link", "set", "wire", "up")
-            run("ip", "-n", far, "link", "set", device, "up")
-        hardware = run("ip", "netns", "exec", far, "cat", "/sys/class/net/right/address").strip()
-        frames = flood_of(case, program, folder, bytes.fromhex(hardware.replace(":", "")), keys)
+        wire(near, "wire", far, "left", ("10.88.0.1/16", "10.88.0.2/16"))
+        wire(strange, "wire", far, "right", ("10.89.0.1/16", "10.89.0.2/16"))
+        frames = flood_of(case, program, folder, hardware_of(far, "right"), keys)
         key = ["--key", str(keys[0])] if keys else []
         output, lines, film = (folder / name for name in ("output.ts", "lines", "film.ts"))
         output.unlink(missing_ok=True)
@@ -728,10 +737,7 @@ def cloud(program: list[str], cases: list[str]) -> Iterator[bool]:
             run(*program, "key", folder / "key")
             places = [stack.enter_context(namespace(name)) for name in ("source", "relay", "display")]
             for nth, (left, right) in enumerate(itertools.pairwise(places), 1):
-                run("ip", "-n", left, "link", "add", "on", "type", "veth", "peer", "name", "back", "netns", right)
-                for place, device, host in ((left, "on", nth), (right, "back", nth + 1)):
-                    run("ip", "-n", place, "address", "add", f"10.0.0.{host}/32", "dev", device)
-                    run("ip", "-n", place, "link", "set", device, "up")
+                wire(left, "on", right, "back", (f"10.0.0.{nth}/32", f"10.0.0.{nth + 1}/32"))
             options = ["--key", folder / "key", "--admission", "airtime", "--link-rate", "200 Mb/s", "--log", "warn"]
             names = [folder / f"identity{nth}" for nth in range(len(places))]
             if has_identities:
