@@ -1,4 +1,4 @@
-"""Settings of paper H's studies: the time of hosts, calls that are held until sent, and the oracle of H12."""
+"""Settings of paper H's studies: the time of hosts, calls that are held until sent, the oracle of H12, and TCP per hop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from hopcast import Scenario, run
 from hopcast.lab.experiment import Amount
-from hopcast_papers.h2o import homes, load, oracle
+from hopcast_papers.h2o import homes, load, oracle, tcp_per_hop
 from hopcast_papers.h2o.hosts import COPY_US, held, with_host_time
 from hopcast_papers.h2o.streams import UDP_1KB_MBPS, scenario
 
@@ -79,3 +79,28 @@ def test_a_run_with_the_same_requests_one_by_one_is_the_same_run() -> None:
     streams = run(drawn, seed=9).json()["cloud"]["streams"]
     again = oracle._document(drawn, streams, drawn.duration_s, 9)["cloud"]["streams"]
     assert again == streams
+
+
+def test_tcp_per_hop_leads_along_a_shortest_path() -> None:
+    assert tcp_per_hop.path("home0", "home8", 3) == ["home1", "home2", "home5"]
+    assert tcp_per_hop.path("home7", "home3", 3) == ["home6"]
+    assert tcp_per_hop.path("home4", "home1", 3) == []
+
+
+def test_tcp_per_hop_shows_what_was_asked_of_the_cloud() -> None:
+    def shown(streams: list[oracle.Stream]) -> list[tuple[str, str, str]]:
+        return sorted((one["display"], one["clip"], one["source"]) for one in streams if not oracle.is_stored(one))
+
+    result = run(load.scenario(load.TCP, 0.25, QUICK), seed=9)
+    cloud = load._over_tcp(result)["cloud"]
+    asked = result.json()["cloud"]
+    assert shown(cloud["streams"]) == shown(asked["streams"])
+    assert [cloud["totals"][name] for name in ("offered", "local")] == [
+        asked["totals"][name] for name in ("offered", "local")
+    ]
+    assert all(one["outcome"] == "completed" for one in cloud["streams"])
+    assert cloud["totals"]["played_s"] == pytest.approx(load.LENGTH * len(cloud["streams"]))
+    # At twice the load that the air carries nobody refuses anything, and few are shown whole.
+    full = load._over_tcp(run(load.scenario(load.TCP, 2.0, QUICK), seed=9))["cloud"]
+    assert full["totals"]["hiccups"] > len(full["streams"])
+    assert sum(map(oracle.is_fine, full["streams"])) < len(full["streams"]) / 4

@@ -3,8 +3,8 @@
 The card is scaled, so that a full medium has few frames: 802.11a at 6 Mb/s carries 5.14 Mb/s of media, and a clip has 4/22 of that, as the paper's
 yardstick has of its card. The quick form has too little display for rates of hiccups: its claims are about large differences.
 
-Next to the rules stand the oracle (`oracle`), 802.11e with admission by medium time (airtime with the access categories, as its TSPEC asks for), and
-displays that adapt the rate of the clip, and are all admitted or by their lowest rate.
+Next to the rules stand the oracle (`oracle`), TCP per hop (`tcp_per_hop`), 802.11e with admission by medium time (airtime with the access categories, as
+its TSPEC asks for), and displays that adapt the rate of the clip, and are all admitted or by their lowest rate.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
+from hopcast.results import Result
 from hopcast.scenario import Scenario
-from hopcast_papers.h2o import homes, oracle
+from hopcast_papers.h2o import homes, oracle, tcp_per_hop
 from hopcast_papers.h2o.places import number
 from hopcast_papers.notes import outcome
 from hopcast_papers.register import REGISTER
@@ -24,19 +25,21 @@ from hopcast_papers.register import REGISTER
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hopcast.types import Clip, Cloud, Radio
+    from hopcast.types import Clip, Cloud, Nodes, Radio
 
 CARD = 5.14e6
 """b/s of media over one link alone, by clause 17: 1888 µs for a frame of 1396 B, 60 for SIFS and ACK, 101.5 for DIFS and backoff."""
 RATE = CARD * 4 / 22
 SIDE, LENGTH = 3, 20.0
 """Homes in a row of the grid and rows; seconds of a clip."""
+HOMES: Nodes = {"name": "home", "count": SIDE**2, "placement": {"shape": "grid", "columns": SIDE, "spacing": "20 m"}}
+RADIO: Radio = homes.radio("6 Mb/s", "70 m")
 LINKS = 2.0
 """Mean links of a shortest path between two of nine homes in a grid: 2 · (3 − 1/3) / 3 · 9/8."""
 Rule = Literal["statistical", "airtime", "hops", "mean", "all"]
 Adaptation = Literal["bba", "bola", "robust-mpc"]
 RULES: tuple[Rule, ...] = ("statistical", "airtime", "hops", "mean", "all")
-ORACLE, EDCA = "oracle", "airtime and 802.11e"
+ORACLE, EDCA, TCP = "oracle", "airtime and 802.11e", "all, TCP per hop"
 ADAPTATIONS: Mapping[str, Adaptation] = {
     "adaptive, BBA": "bba",
     "adaptive, BOLA": "bola",
@@ -49,14 +52,18 @@ LADDER = (0.25, 0.5, 0.75)
 """Their lower rates, as shares of the clip's: 1, 2 and 3 of 4 Mb/s."""
 SEGMENT, BUFFER = 1.0, 10.0
 """Seconds of a segment, and of their buffer: half of the short clip."""
-NAMES = (*RULES, EDCA, *ADAPTATIONS, BOTH, ORACLE)
+NAMES = (*RULES, TCP, EDCA, *ADAPTATIONS, BOTH, ORACLE)
 """All that is compared."""
 LOADS = (0.25, 0.5, 1.0, 2.0)
 """Share of the time that all requests would need."""
 HOURS: Mapping[float, float] = {0.25: 22.0, 0.5: 13.0, 1.0: 8.0, 2.0: 5.5}
 """Hours of requests of a run of the full form, by load: ten runs have 100 hours of display also where half of the requests are refused."""
-START = 60.0
-"""Seconds after which links are known."""
+SHORT = 240.0
+"""Seconds of requests of a run of the quick form; in both forms of the oracle, which runs each request once, and of TCP, where no display gives up: at
+twice the load displays of hours would wait for each other.
+"""
+START, PREFETCH = 60.0, 2.0
+"""Seconds after which links are known, and of media with which a display begins."""
 QUICK, FULL = (2701, 2702, 2703, 2704), tuple(range(2701, 2711))
 """Seeds of the two forms."""
 ENTERED = 2
@@ -76,10 +83,9 @@ def interval(load: float) -> float:
 
 def scenario(name: str, load: float, amount: Amount) -> Scenario:
     """The homes and their requests, by this rule at this load."""
-    # The oracle runs each request once: it has the quick form's time in both forms.
-    length = 240.0 if name == ORACLE else amount.pick(quick=240.0, full=3600.0 * HOURS[load])
+    length = SHORT if name in (ORACLE, TCP) else amount.pick(quick=SHORT, full=3600.0 * HOURS[load])
     rules: dict[str, Rule] = {**{rule: rule for rule in RULES}, EDCA: "airtime", BOTH: "statistical"}
-    radio: Radio = homes.radio("6 Mb/s", "70 m")
+    radio: Radio = {**RADIO}
     if name == EDCA:
         radio["edca"] = "2012"
     clip: Clip = {"name": "clip", "count": SIDE**2, "rate": RATE, "length": LENGTH}
@@ -87,7 +93,7 @@ def scenario(name: str, load: float, amount: Amount) -> Scenario:
         "admission": rules.get(name, "all"),
         # As 25 of 22 Mb/s.
         "nominal_rate": CARD * 25 / 22,
-        "prefetch": "2 s",
+        "prefetch": PREFETCH,
         "placement": "uniform",
         "copies": 1,
         "clips": [clip],
@@ -107,9 +113,7 @@ def scenario(name: str, load: float, amount: Amount) -> Scenario:
         duration=START + length + 2 * LENGTH,
         seed=1,
         radio=radio,
-        nodes=[
-            {"name": "home", "count": SIDE**2, "placement": {"shape": "grid", "columns": SIDE, "spacing": "20 m"}},
-        ],
+        nodes=[HOMES],
         cloud=cloud,
     )
 
@@ -137,17 +141,33 @@ def setup() -> list[Parameter]:
         ),
         Parameter(
             "d: oracle",
-            f"runs each request in the simulator, with those admitted before it, and looks {oracle.AHEAD:g} s ahead; 240 s of requests",
+            f"runs each request in the simulator, with those admitted before it, and looks {oracle.AHEAD:g} s ahead; {SHORT:g} s of requests",
             "ours",
         ),
+        Parameter(
+            "d: TCP per hop",
+            f"all begin, over connections between neighbours on the shortest path, which is known; sources are paced at the rate of the clip; {SHORT:g} s of requests",
+            "“TCP per hop” of a proposal",
+        ),
     ]
+
+
+def _over_tcp(result: Result) -> Document:
+    scene = tcp_per_hop.Scene(
+        RADIO, HOMES, side=SIDE, begin=START, clips=SIDE**2, rate=RATE, length=LENGTH, prefetch=PREFETCH
+    )
+    return tcp_per_hop.observe(result, scene)
+
+
+OBSERVED = {ORACLE: oracle.observe, TCP: _over_tcp}
+"""What runs further runs."""
 
 
 def cases(amount: Amount) -> Mapping[str, Case]:
     """The cases."""
     seeds = amount.pick(quick=QUICK, full=FULL)
     return {
-        case(name, load): Case(scenario(name, load, amount), seeds, observe=oracle.observe if name == ORACLE else None)
+        case(name, load): Case(scenario(name, load, amount), seeds, observe=OBSERVED.get(name))
         for name in NAMES
         for load in LOADS
     }
@@ -235,6 +255,7 @@ def figures(table: Table) -> list[tuple[str, Figure]]:
 
 LOOKS: Mapping[str, dict[str, Any]] = {
     ORACLE: {"linestyle": "--", "color": "#6f7782", "marker": "*"},
+    TCP: {"linestyle": ":", "color": "#7a5195", "marker": "P"},
     EDCA: {"linestyle": ":"},
     BOTH: {"linestyle": "-.", "color": "#d64f6b", "marker": "X"},
     **{name: {"linestyle": "--"} for name in ADAPTATIONS},
