@@ -27,7 +27,7 @@ from hopcast.report.documents import WrongDocument, load_run
 from hopcast.report.page import NothingToReport, write_report
 from hopcast.tables import FLOW_COLUMNS, flow_table
 from hopcast_papers import EXPERIMENTS, PAPERS
-from test_studies import QUICK, made_up
+from test_studies import QUICK, made_up, rows_of
 
 # One process draws the page for all of these tests.
 pytestmark = pytest.mark.xdist_group("report")
@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, measurements: Path) -> Path
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOPCAST_TRACES", str(measurements))
         for experiment in EXPERIMENTS.values():
-            study.rows.extend(experiment.rows(made_up(experiment, lossless=False)))
+            study.rows.extend(rows_of(experiment))
             study.provenance[experiment.id] = {
                 name: {"scenario_sha256": case.scenario.sha256, "seeds": list(case.seeds)}
                 for name, case in experiment.cases(QUICK).items()
@@ -60,8 +60,17 @@ def test_groups_of_tests_stay_in_one_process(request: pytest.FixtureRequest) -> 
     assert "PYTEST_XDIST_WORKER" not in os.environ or request.node.nodeid.endswith("@report")
 
 
+@pytest.mark.slow
 def test_the_same_folder_gives_the_same_bytes(folder: Path, page: str) -> None:
     assert Path(write_report(folder)).read_bytes() == page.encode()
+
+
+@pytest.mark.parametrize("id_", ["H12", "W6"])
+def test_the_same_rows_give_the_same_bytes(id_: str, tmp_path: Path) -> None:
+    experiment = EXPERIMENTS[id_]
+    Study(QUICK, list(rows_of(experiment)), {}).write(tmp_path)
+    first = Path(write_report(tmp_path)).read_bytes()
+    assert Path(write_report(tmp_path)).read_bytes() == first
 
 
 def test_the_page_needs_nothing_from_elsewhere(page: str) -> None:
@@ -230,8 +239,17 @@ def test_rows_that_are_missing_are_told(hopcast: Hopcast, tmp_path: Path) -> Non
 def test_a_film_without_its_flows_is_told(hopcast: Hopcast, tmp_path: Path) -> None:
     Study(QUICK, [claim("H3", "case", "ratio", "", Sample((1.0,)), low=0.0)], {}).write(tmp_path)
     (tmp_path / "film").mkdir()
-    (tmp_path / "film" / "run.json").write_text(json.dumps(RUN))
+    of_the_film = changed(RUN, ("provenance", "scenario_sha256"), film.scenario("802.11a").sha256)
+    (tmp_path / "film" / "run.json").write_text(json.dumps(of_the_film))
     assert f"{tmp_path}/film/run.json: flows.film is missing" in refused(hopcast, tmp_path)
+
+
+def test_a_folder_named_film_with_another_run_is_the_users(tmp_path: Path) -> None:
+    experiment = EXPERIMENTS["H3"]
+    Study(QUICK, experiment.rows(made_up(experiment, False)), {}).write(tmp_path)
+    (tmp_path / "film").mkdir()
+    (tmp_path / "film" / "run.json").write_text(json.dumps(RUN))
+    assert '<section id="film">' not in Path(write_report(tmp_path)).read_text()
 
 
 def test_a_folder_named_film_beside_a_run_is_the_users(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def command(
 
     Name experiments by their ids (H2), or papers by their letters (H). Letter R has measurements of others; an experiment
     without its data is skipped. `sensitivity` tries other values of parameters that the papers do not state; it is a part of
-    `all`. FILE.py is your own study. Without an argument, hopcast runs `all`.
+    `all`, and so is a film next to a download, which the report shows. FILE.py is your own study. Without an argument, hopcast runs `all`.
     """
     from hopcast.lab import AMOUNTS, StudyFailed, StudyInterrupted, experiments, run_experiments, trials
     from hopcast.lab.experiment import lacking
@@ -65,13 +65,13 @@ def command(
     traces_of.look_for_traces(traces)
     names = names or ("all",)
     wanted = list({experiment.id: experiment for name in names for experiment in _wanted(name)}.values())
-    tries = any(name.lower() in ("all", SENSITIVITY) for name in names)
+    is_all = any(name.lower() == "all" for name in names)
+    tries = is_all or any(name.lower() == SENSITIVITY for name in names)
     tried = trials(experiments(), unsaid(), AMOUNTS[amount]) if tries else []
-    demonstrates = not any(name.endswith(".py") for name in names)
     reasons = [reason for experiment in wanted if (reason := lacking(experiment)) is not None]
     if reasons and len(reasons) == len(wanted):
         raise click.UsageError(f"nothing can be run: {'; '.join(dict.fromkeys(reasons))}")
-    with _prepared(out, film=demonstrates), _kept(out, fresh) as kept:
+    with _prepared(out, film=is_all), _kept(out, fresh) as kept:
         failure: BaseException | None = None
         drawing = None if out is None else _Drawing(AMOUNTS[amount])
         try:
@@ -91,7 +91,7 @@ def command(
             with INTERRUPTION.waits():
                 try:
                     if out is not None and (study.rows or study.sensitivity):
-                        _write(study, wanted, out, drawing, demonstrate=failure is None and demonstrates)
+                        _write(study, wanted, out, drawing, demonstrate=failure is None and is_all)
                 except (Exception, SystemExit, KeyboardInterrupt) as error:
                     # What was measured is told first.
                     failure = failure or error

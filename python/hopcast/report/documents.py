@@ -92,9 +92,11 @@ def _check_numbers(flow: Part, whole: bool) -> None:
             interval.number(least=0.0)
 
 
-def load_film(file: Path) -> dict[str, Any]:
-    """Read the object of the demonstration's run. Raises as `load_run` does."""
+def load_film(file: Path, scenario_sha256: str) -> dict[str, Any] | None:
+    """Read the object of the demonstration's run, which has this scenario; `None` if another run is there. Raises as `load_run` does."""
     document = load_run(file)
+    if document["provenance"]["scenario_sha256"] != scenario_sha256:
+        return None
     flows = {flow.value["name"]: flow for flow in Part(file, "", document).of("flows").elements()}
     for name, fields in FILM.items():
         for field in fields:

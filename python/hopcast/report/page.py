@@ -13,10 +13,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from hopcast import tables
+from hopcast import film, tables
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
-from hopcast.film import FOLDERS, TOLD
 from hopcast.lab.experiment import AMOUNTS, Amount, Cells, Experiment, Parameter, Table
 from hopcast.lab.installed import experiments, papers, registers
 from hopcast.lab.raised import listed, told
@@ -99,10 +98,9 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = (),
             write_text(path, html.page("hopcast report", drawn))
         return str(path)
     study, run = _load(load_study, root / "rows.json"), _load(load_run, root / "run.json")
-    # Beside a run alone, or a study of one's own, a folder of that name is the user's.
     films: dict[str, dict[str, Any]] = {}
-    if study is not None and _is_hopcasts(study):
-        loaded = {radio: _load(load_film, root / folder / "run.json") for radio, folder in FOLDERS.items()}
+    if study is not None:
+        loaded = {radio: _film(root / folder / "run.json", radio) for radio, folder in film.FOLDERS.items()}
         films = {radio: document for radio, document in loaded.items() if document is not None}
     try:
         layout = None if run is None else network.load(root)
@@ -161,8 +159,13 @@ def _files(experiment: Experiment, rows: Sequence[Row]) -> list[tuple[bytes, str
     return _made(experiment, "figures", Table(rows), files)
 
 
+def _film(path: Path, radio: str) -> dict[str, Any] | None:
+    """The run of the demonstration; `None` if there is none, or a run of the user in a folder of that name."""
+    return _load(lambda file: load_film(file, film.scenario(radio).sha256), path)
+
+
 def _is_hopcasts(study: dict[str, Any]) -> bool:
-    """Whether experiments of hopcast were run, with which the demonstration runs."""
+    """Whether experiments of hopcast were run."""
     installed = experiments()
     return any(of["experiment"] in installed for of in (*study["rows"], *study.get("sensitivity", ())))
 
@@ -424,14 +427,15 @@ def _films(root: Path, documents: Mapping[str, dict[str, Any]]) -> list[str]:
     ]
     for radio, document in documents.items():
         flows = {flow["name"]: flow for flow in document["flows"]}
-        film, download = flows["film"], flows["download"]
+        played, download = flows["film"], flows["download"]
+        folder = film.FOLDERS[radio]
         body += [
             f"<h3>{radio}</h3>",
-            f"<p>{TOLD[radio]} The download carries {download['goodput_bps'] / 1e6:.1f} Mb/s. The film loses "
-            f"{100 * film['loss_ratio']:.2f} % of its packets, and a packet takes {1e3 * film['delay_mean_s']:.2f} ms on "
-            f"average, {1e3 * film['delay_p99_s']:.2f} ms at the 99th percentile.</p>",
+            f"<p>{film.TOLD[radio]} The download carries {download['goodput_bps'] / 1e6:.1f} Mb/s. The film loses "
+            f"{100 * played['loss_ratio']:.2f} % of its packets, and a packet takes {1e3 * played['delay_mean_s']:.2f} ms on "
+            f"average, {1e3 * played['delay_p99_s']:.2f} ms at the 99th percentile.</p>",
             tables.flow_table(document),
-            *_grid(_series_figures(root / FOLDERS[radio], f"{FOLDERS[radio].replace('.', '-')}-")),
+            *_grid(_series_figures(root / folder, f"{folder.replace('.', '-')}-")),
         ]
     return [*body, "</section>"]
 
