@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -197,14 +198,19 @@ def _rows(measured: Measured) -> list[Row]:
     for power, sample in zip(POWERS, curves, strict=True):
         rows.append(value("R2", _case(power), "UDP", "kb/s", sample))
     udp, fit = [link for link in fitted if _is_udp(link)], _fits(fitted)[CHOSEN]
-    offsets = Sample.of(lambda *curve: _offset(curve, udp), *curves)
+
+    @cache
+    def offset(curve: tuple[float, ...]) -> float:
+        return _offset(curve, udp)
+
+    offsets = Sample.of(lambda *curve: offset(curve), *curves)
     rows.append(value("R2", "readings", "offset to dBm", "dB", offsets))
     for low, high in pairwise(EDGES):
         others = [link for link in held if _is_udp(link) and low <= link.metres < high]
         paper = mean([link.kbps for link in others]) if others else None
         for metric, of, beside in ((FROM_ALL, fit, True), ("UDP", referred("", _far(udp)), False)):
             predicted = Sample.of(
-                lambda *curve, others=others, of=of: _throughput(curve, of, _offset(curve, udp), others), *curves
+                lambda *curve, others=others, of=of: _throughput(curve, of, offset(curve), others), *curves
             )  # fmt: skip
             note = f"Mean of {len(others)} links of the other half, predicted from their distance" + (
                 "" if beside else ", the level by the links of this half that have throughput, as those predicted do"
@@ -212,7 +218,7 @@ def _rows(measured: Measured) -> list[Row]:
             rows.append(
                 value("R2", _class(low, high), metric, "kb/s", predicted, paper=None if beside else paper, note=note)
             )
-        read = Sample.of(lambda *curve, others=others: _from_readings(curve, _offset(curve, udp), others), *curves)
+        read = Sample.of(lambda *curve, others=others: _from_readings(curve, offset(curve), others), *curves)
         note = f"Mean of {len(others)} links of the other half, predicted from their readings"
         rows.append(value("R2", _class(low, high), READ, "kb/s", read, paper=paper, note=note))
     return rows
