@@ -20,7 +20,7 @@ from hopcast.lab.rows import Row, Sample
 from hopcast.report.register import section
 from hopcast_papers import EXPERIMENTS
 from hopcast_papers.register import REGISTER
-from test_studies import made_up
+from test_studies import made_up, rows_of
 
 FOLDER = Path(hopcast_papers.__file__).parent
 MODULES = [path for path in sorted(FOLDER.rglob("*.py")) if path.name != "register.py"]
@@ -31,9 +31,7 @@ JUDGES = {"claim", "sentence", "judged", "hardest", "best"}
 def judged_rows(measurements: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Row]]:
     """The rows of every experiment that judge a sentence."""
     monkeypatch.setenv("HOPCAST_TRACES", str(measurements))
-    return {
-        id_: [row for row in one.rows(made_up(one, False)) if row.kind == "claim"] for id_, one in EXPERIMENTS.items()
-    }
+    return {id_: [row for row in rows_of(one) if row.kind == "claim"] for id_, one in EXPERIMENTS.items()}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(FOLDER)))
@@ -65,6 +63,8 @@ def test_studies_name_the_sentences_of_the_file_and_no_others() -> None:
     assert set(REGISTER) - set(named) == set(), "no study judges them"
 
 
+# The process of the report's tests has these rows.
+@pytest.mark.xdist_group("report")
 def test_every_sentence_is_judged_once_by_its_line(measurements: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judged = judged_rows(measurements, monkeypatch)
     for said in REGISTER.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import random
@@ -297,6 +298,12 @@ def made_up(experiment: Experiment, lossless: bool) -> Measured:
             for name, case in experiment.cases(QUICK).items()
         }
     )
+
+
+@functools.cache
+def rows_of(experiment: Experiment) -> tuple[Row, ...]:
+    """Rows of an experiment, from made-up measurements."""
+    return tuple(experiment.rows(made_up(experiment, lossless=False)))
 
 
 def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]:

@@ -65,6 +65,7 @@ def test_a_mean_delay_is_that_of_the_packets_of_a_part() -> None:
     assert math.isnan(house.mean_delay(series, 3.0, 4.0))
 
 
+@pytest.mark.slow
 def test_the_download_makes_the_jitter_and_later_means_take_it_away() -> None:
     found = [lab.load(name).with_seeds(1, 2, 3).run().study.rows for name in ("W1", "W7")]
     table = Table([row for rows in found for row in rows])
@@ -77,6 +78,7 @@ def test_the_download_makes_the_jitter_and_later_means_take_it_away() -> None:
         assert ratio < 0.5
 
 
+@pytest.mark.slow
 def test_at_10_m_attempts_cost_goodput_and_at_5_m_they_do_not() -> None:
     rows = lab.load("W3").with_seeds(1, 2, 3).run().study.rows
     claims = [row for row in rows if row.kind == "claim"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 from pathlib import Path
@@ -115,8 +116,9 @@ def test_the_quick_trials_rest_on_as_many_replications_as_said() -> None:
 
 
 def test_cases_beside_observe_what_those_that_they_stand_in_for_do() -> None:
+    cases_of = functools.cache(lambda id_: EXPERIMENTS[id_].cases(FULL))
     for one in trials(EXPERIMENTS, UNSAID, FULL):
-        cases, beside = one.experiment.cases(FULL), one.alternative.beside
+        cases, beside = cases_of(one.experiment.id), one.alternative.beside
         for name, case in cases.items():
             if beside and name + beside in cases:
                 assert cases[name + beside].observe is case.observe, (one.experiment.id, name, beside)
@@ -196,12 +198,13 @@ def test_every_trial_changes_every_experiment_that_it_names(
     made = trials(EXPERIMENTS, UNSAID, FULL)
     assert len(made) == sum(len(unsaid.experiments) * len(unsaid.alternatives) for unsaid in UNSAID)
     assert len(trials(EXPERIMENTS, UNSAID, QUICK)) < len(made)
+    cases_of = functools.cache(lambda id_: EXPERIMENTS[id_].cases(QUICK))
     for one in made:
         assert one.alternative.why
         if one.experiment.id == "P1":
             # Three hundred cases, which take long to make: what they have in common with P5 is tried there.
             continue
-        cases = one.experiment.cases(QUICK)
+        cases = cases_of(one.experiment.id)
         if one.variant is None:
             assert any(name + one.alternative.beside in cases for name in cases), one.alternative
         else:

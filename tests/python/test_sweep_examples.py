@@ -51,6 +51,7 @@ def test_optuna_finds_a_setting_that_spares_the_film(tmp_path: Path, monkeypatch
     assert (again.best_value, again.best_params) == (found.best_value, found.best_params)
 
 
+@pytest.mark.slow
 def test_salib_finds_that_the_queue_decides_and_retries_do_not(tmp_path: Path) -> None:
     module = example("sensitivity")
     found = module.indices(16, tmp_path)
