@@ -20,7 +20,7 @@ from hypothesis import given, strategies
 
 import hopcast
 from conftest import ROOT, Hopcast
-from hopcast import film
+from hopcast import cli, film
 from hopcast.lab import Study
 from hopcast.lab.rows import Sample, claim
 from hopcast.report.documents import WrongDocument, load_run
@@ -65,7 +65,7 @@ def test_the_same_folder_gives_the_same_bytes(folder: Path, page: str) -> None:
     assert Path(write_report(folder)).read_bytes() == page.encode()
 
 
-@pytest.mark.parametrize("id_", ["H12", "W6"])
+@pytest.mark.parametrize("id_", ["Q1", "W6"])
 def test_the_same_rows_give_the_same_bytes(id_: str, tmp_path: Path) -> None:
     experiment = EXPERIMENTS[id_]
     Study(QUICK, list(rows_of(experiment)), {}).write(tmp_path)
@@ -150,13 +150,18 @@ def test_as_much_of_a_run_as_is_shown_will_do(tmp_path: Path) -> None:
     assert "a → b" in Path(write_report(tmp_path)).read_text()
 
 
-def refused(hopcast: Hopcast, folder: Path) -> str:
-    """What the command says of a folder that it refuses: its last line."""
-    done = hopcast("report", folder)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Traceback" not in done.stderr
-    assert not (folder / "report.html").exists()
-    return done.stderr.splitlines()[-1]
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[[Path], str]:
+    """What the command says of a folder that it refuses: its last line. It runs in this process, which has its libraries."""
+
+    def refusal(folder: Path) -> str:
+        status = cli._invoke(["report", str(folder)])
+        told = capsys.readouterr()
+        assert (status, told.out) == (2, "")
+        assert not (folder / "report.html").exists()
+        return told.err.splitlines()[-1]
+
+    return refusal
 
 
 GOODPUT = ("flows", 0, "goodput_bps")
@@ -179,9 +184,9 @@ WRONG_RUNS = {
 
 
 @pytest.mark.parametrize(("document", "problem"), WRONG_RUNS.values(), ids=WRONG_RUNS)
-def test_what_is_no_run_is_told(hopcast: Hopcast, tmp_path: Path, document: Any, problem: str) -> None:
+def test_what_is_no_run_is_told(refused: Callable[[Path], str], tmp_path: Path, document: Any, problem: str) -> None:
     (tmp_path / "run.json").write_text(json.dumps(document))
-    assert refused(hopcast, tmp_path).startswith(f"hopcast: {tmp_path}/run.json: {problem}")
+    assert refused(tmp_path).startswith(f"hopcast: {tmp_path}/run.json: {problem}")
 
 
 @pytest.mark.parametrize(
@@ -194,9 +199,9 @@ def test_what_is_no_run_is_told(hopcast: Hopcast, tmp_path: Path, document: Any,
     ],
     ids=["not UTF-8", "half", "deep", "empty"],
 )
-def test_what_is_no_json_is_told(hopcast: Hopcast, tmp_path: Path, octets: bytes, problem: str) -> None:
+def test_what_is_no_json_is_told(refused: Callable[[Path], str], tmp_path: Path, octets: bytes, problem: str) -> None:
     (tmp_path / "run.json").write_bytes(octets)
-    assert f"run.json: {problem}" in refused(hopcast, tmp_path)
+    assert f"run.json: {problem}" in refused(tmp_path)
 
 
 VERDICTS = "one of holds, fails, within, differs, inconclusive, measured"
@@ -221,27 +226,27 @@ WRONG_ROWS = {
 
 @pytest.mark.parametrize(("change", "problem"), WRONG_ROWS.values(), ids=WRONG_ROWS)
 def test_what_are_no_rows_is_told(
-    hopcast: Hopcast, tmp_path: Path, change: Callable[[dict[str, Any]], Any], problem: str
+    refused: Callable[[Path], str], tmp_path: Path, change: Callable[[dict[str, Any]], Any], problem: str
 ) -> None:
     Study(QUICK, [claim("A2", "said", "ratio", "", Sample((2.0,)), low=1.0)], {}).write(tmp_path)
     rows = tmp_path / "rows.json"
     rows.write_text(json.dumps(change(json.loads(rows.read_text()))))
-    assert refused(hopcast, tmp_path).startswith(f"hopcast: {rows}: {problem}")
+    assert refused(tmp_path).startswith(f"hopcast: {rows}: {problem}")
 
 
-def test_rows_that_are_missing_are_told(hopcast: Hopcast, tmp_path: Path) -> None:
+def test_rows_that_are_missing_are_told(refused: Callable[[Path], str], tmp_path: Path) -> None:
     Study(QUICK, [claim("H3", "said", "ratio", "", Sample((2.0,)), low=1.0)], {}).write(tmp_path)
-    told = refused(hopcast, tmp_path)
+    told = refused(tmp_path)
     assert "H3: can't be reported" in told
     assert "all rows of the experiment are expected" in told
 
 
-def test_a_film_without_its_flows_is_told(hopcast: Hopcast, tmp_path: Path) -> None:
+def test_a_film_without_its_flows_is_told(refused: Callable[[Path], str], tmp_path: Path) -> None:
     Study(QUICK, [claim("H3", "case", "ratio", "", Sample((1.0,)), low=0.0)], {}).write(tmp_path)
     (tmp_path / "film").mkdir()
     of_the_film = changed(RUN, ("provenance", "scenario_sha256"), film.scenario("802.11a").sha256)
     (tmp_path / "film" / "run.json").write_text(json.dumps(of_the_film))
-    assert f"{tmp_path}/film/run.json: flows.film is missing" in refused(hopcast, tmp_path)
+    assert f"{tmp_path}/film/run.json: flows.film is missing" in refused(tmp_path)
 
 
 def test_a_folder_named_film_with_another_run_is_the_users(tmp_path: Path) -> None:
@@ -269,13 +274,15 @@ def test_a_page_that_cannot_be_written_is_told_first(hopcast: Hopcast, file: Pat
     assert "report.html: can't be written: a folder is there" in done.stderr
 
 
-def test_a_series_that_is_none_is_told(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+def test_a_series_that_is_none_is_told(
+    refused: Callable[[Path], str], hopcast: Hopcast, file: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     assert hopcast("run", file, "--out", out).returncode == 0
     path = out / "series.parquet"
     series = polars.read_parquet(path)
     path.write_bytes((out / "flows.parquet").read_bytes())
-    assert f"{path}: has no column flow" in refused(hopcast, out)
+    assert f"{path}: has no column flow" in refused(out)
     for column, wrong, problem in (
         ("time_s", series["time_s"].cast(polars.String), "holds String; numbers are expected"),
         ("time_s", polars.Series([None] * len(series), dtype=polars.Float64), "has rows without a time"),
@@ -284,7 +291,7 @@ def test_a_series_that_is_none_is_told(hopcast: Hopcast, file: Path, tmp_path: P
         ("node", series["seed"], "holds UInt64; texts are expected"),
     ):
         series.with_columns(wrong.alias(column)).write_parquet(path)
-        told = refused(hopcast, out)
+        told = refused(out)
         assert told.startswith(f"hopcast: {path}: column {column}")
         assert problem in told
 

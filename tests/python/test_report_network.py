@@ -126,12 +126,14 @@ def test_a_folder_without_a_layout_has_a_report_all_the_same(folder: Path, tmp_p
         ('{"name": "x", "nodes": [], "wires": [["a", "b"]]}', "wires[0][0] = 'a'"),
     ],
 )
-def test_what_is_no_layout_is_told(hopcast: Hopcast, folder: Path, tmp_path: Path, text: str, problem: str) -> None:
+def test_what_is_no_layout_is_told(folder: Path, tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "run.json").write_text((folder / "run.json").read_text())
     (tmp_path / "layout.json").write_text(text)
-    done = hopcast("report", tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"hopcast: {tmp_path}/layout.json: {problem}")
+    from hopcast.report.page import NothingToReport, write_report
+
+    with pytest.raises(NothingToReport) as refused:
+        write_report(tmp_path)
+    assert str(refused.value).startswith(f"{tmp_path}/layout.json: {problem}")
 
 
 def test_nodes_without_a_place_stand_above_the_others_and_names_are_no_formulas() -> None:

@@ -22,6 +22,9 @@ PAGE = ROOT / "python/hopcast/view/page.html"
 PATIENCE_S = 300.0
 MARKER = "<!-- recording -->"
 
+# One browser draws the page for all of these tests.
+pytestmark = pytest.mark.xdist_group("page")
+
 
 def tool(*names: str) -> str:
     """Path of the first of the programs that is installed; skips the test, or fails where tools are required."""
