@@ -28,6 +28,7 @@ class Caches(TypedDict, total=False):
 
     at: Sequence[str]
     carry: Quantity
+    carry_for: Literal["all", "expected"]
     policy: Literal["lru", "lfu", "greedy-dual-frequency"]
     size: Quantity
 

@@ -373,7 +373,7 @@ def _notes(table: Table) -> list[str]:
         "e and h: the display's watch over its first path was added after a run of e with another seed. The seeds of both ran before and after that. "
         "c ran first with the power in watts instead of dBm, and again with the unit mended.",
         "d: the quick form had one load and two seeds at first. Three more loads, two more seeds, the oracle, and 802.11e were added after those runs. The sentences on admitting all are judged by the two seeds.",
-        "d: TCP per hop was added last, after all other runs. No sentence is judged by it.",
+        "d and n: TCP per hop, and carriers that expect to meet the display, were added last, after all other runs. No sentence is judged by them.",
         "Scenes a to i, k to n, and failures; real hosts are H15. In the quick form a case has less than 100 hours of display, so that rates of hiccups below 0.03 per hour can't be told from zero.",
     ]
 

@@ -1,6 +1,7 @@
 """H12, scene n: vehicles on a grid of streets, and how long a passenger waits for a clip that no vehicle near by has.
 
-A vehicle may keep what it has displayed, and give it to others. A carrier also fetches what others look for without success.
+A vehicle may keep what it has displayed, and give it to others. A carrier also fetches what others look for without success: for all, or for those that it
+expects to meet in time.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ WAYS: Mapping[str, list[Caches]] = {
     "nothing kept": [],
     "kept": [CACHE],
     "carried": [{**CACHE, "carry": f"{PATIENCE:g} s"}],
+    "carried to whom it expects to meet": [{**CACHE, "carry": f"{PATIENCE:g} s", "carry_for": "expected"}],
 }
 
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::time::Duration;
+use super::carrier;
 
 /// What goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub struct Config {
     pub policy: Policy,
     /// Room in bytes.
     pub capacity: u64,
-    /// Time for which the device remembers what others look for without success, to fetch it for them; `None`: it does not.
-    pub carry: Option<Duration>,
+    /// How the device fetches what others look for without success; `None`: it does not.
+    pub carry: Option<carrier::Config>,
 }
 
 /// A cache of whole objects.

@@ -372,7 +372,7 @@ impl Device {
             clips,
             indices: BTreeMap::new(),
             cache: config.cache.map(Cache::new),
-            wanted: config.cache.and_then(|cache| cache.carry).map(Wanted::new),
+            wanted: config.cache.and_then(|cache| cache.carry).map(|carry| Wanted::new(carry, now)),
             links: Links {
                 surroundings: Surroundings::new(me, config.sensing_hops, HELLO_LIFETIME),
                 profiles: BTreeMap::new(),
@@ -548,6 +548,9 @@ impl Device {
     pub fn handle_datagram(&mut self, from: Ipv4Addr, octets: &Arc<[u8]>, datagram_length: u32, now: Instant) {
         let Ok(message) = Message::parse(octets) else { return };
         self.links.surroundings.handle_heard(from, now);
+        if let Some(wanted) = &mut self.wanted {
+            wanted.handle_heard(from, now);
+        }
         match message {
             Message::Media { stream, sequence } => {
                 self.handle_media(from, stream, sequence, octets, datagram_length, now);

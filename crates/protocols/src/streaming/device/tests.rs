@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::streaming::admission::Estimator;
+use crate::streaming::carrier;
 
 fn config(policy: Policy) -> Config {
     Config {
@@ -331,9 +332,9 @@ fn without_samples_the_statistical_policy_admits_nothing() {
 /// The device in the middle meets the display, then the source, and then the display again. Neighbours know each other after two hellos.
 #[test]
 fn a_carrier_fetches_what_a_display_waits_for() {
-    let meet = |carry: Option<u64>, patience: u64| {
-        let cache =
-            cache::Config { policy: cache::Policy::Lru, capacity: 2_000_000, carry: carry.map(Duration::from_secs) };
+    let meet_of = |beneficiaries, carry: Option<u64>, patience: u64| {
+        let carry = carry.map(|seconds| carrier::Config { lifetime: Duration::from_secs(seconds), beneficiaries });
+        let cache = cache::Config { policy: cache::Policy::Lru, capacity: 2_000_000, carry };
         let mut net = Net::with(3, Config { cache: Some(cache), pace: 10.0, ..config(Policy::All) }, 20e6, 1);
         net.leave((0, 1));
         net.run_for(10);
@@ -349,6 +350,7 @@ fn a_carrier_fetches_what_a_display_waits_for() {
         assert!(net.devices[1].viewings(net.now).next().is_none(), "the carrier's user has asked for nothing");
         (net.viewing(0), net.devices[1].carried())
     };
+    let meet = |carry, patience| meet_of(carrier::Beneficiaries::All, carry, patience);
     let (viewing, carried) = meet(Some(300), 300);
     assert_eq!((viewing.outcome, viewing.from, viewing.hops, carried), (Outcome::Completed, Some(node(1)), 1, 1));
     // It meets the source 20 s and the display 40 s after the request; a search comes each 6.5 s, and before it hellos.
@@ -361,6 +363,11 @@ fn a_carrier_fetches_what_a_display_waits_for() {
     assert_eq!((meet(Some(300), 30).0.outcome, meet(Some(300), 30).1), (Outcome::NotFound, 1));
     // What was looked for until 20 s ago is forgotten.
     assert_eq!((meet(Some(1), 300).0.outcome, meet(Some(1), 300).1), (Outcome::Pending, 0));
+    // When it knows what is wanted it has met the display once in 16 s, and expects the next meeting after as long: too late if it forgets within 14 s.
+    let meet = |carry| meet_of(carrier::Beneficiaries::Expected, Some(carry), 300);
+    assert_eq!((meet(300).0.outcome, meet(300).1), (Outcome::Completed, 1));
+    assert_eq!(meet_of(carrier::Beneficiaries::All, Some(14), 300).1, 1);
+    assert_eq!(meet(14).1, 0);
 }
 
 #[test]

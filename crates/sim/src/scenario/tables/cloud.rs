@@ -8,7 +8,9 @@ use hopcast_protocols::streaming::delivery::IP_PACKET;
 use hopcast_protocols::streaming::device::Blocks;
 use hopcast_protocols::streaming::schedule::Discipline;
 use hopcast_protocols::streaming::variable_rate::Index;
-use hopcast_protocols::streaming::{adaptation, cache, device, path, placement, prefetch, profile, reservation};
+use hopcast_protocols::streaming::{
+    adaptation, cache, carrier, device, path, placement, prefetch, profile, reservation,
+};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::FrameKind;
 use schemars::JsonSchema;
@@ -182,7 +184,22 @@ struct CacheKeys {
     /// Time for which the device remembers clips that others look for without success. It looks for them, too, keeps them and gives them to others.
     #[schemars(extend("minimum" = 1, "maximum" = 86_400, "x-default" = nothing("it keeps only what it displays", "")))]
     carry: Option<Time>,
+    /// For whom a carrier fetches clips; without effect without `carry`.
+    #[schemars(extend("x-default" = is("all", "")))]
+    carry_for: Beneficiaries,
 }
+
+/// For whom a carrier fetches clips.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Beneficiaries {
+    /// For all who look for them.
+    All,
+    /// For those that it expects to meet before it forgets their search, as often as it has met them.
+    Expected,
+}
+
+alike!(Beneficiaries, carrier::Beneficiaries: All, Expected);
 
 /// Order in which a device sends packets of several streams of its clips.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -450,7 +467,10 @@ impl Resolver<'_> {
                 cache::Config {
                     policy: keys.policy.into(),
                     capacity: keys.size.0 as u64,
-                    carry: keys.carry.map(Into::into),
+                    carry: keys.carry.map(|lifetime| carrier::Config {
+                        lifetime: lifetime.into(),
+                        beneficiaries: keys.carry_for.into(),
+                    }),
                 },
             )
         });
