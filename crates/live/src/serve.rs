@@ -1,8 +1,8 @@
 //! Answers to programs that ask a running command for its state: one line on a local socket, metrics over HTTP (RFC
-//! 9112).
+//! 9112), and a page for browsers.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::{SocketAddr as LocalAddress, UnixListener, UnixStream};
 
@@ -22,14 +22,46 @@ pub(crate) trait Answers {
     /// The metrics, as [`METRICS`] says.
     fn metrics(&self) -> String;
 
+    /// The state in lines for people, for the page at `/`; `None`: there is no such page.
+    fn text(&self) -> Option<String> {
+        None
+    }
+
     /// What is at `target` over HTTP, for a request with this field `Host`; `None` if the request has none, or several.
-    fn get(&self, target: &str, _host: Option<&str>) -> Page {
-        match target {
-            "/metrics" => Page { code: OK, kind: METRICS, body: self.metrics().into_bytes() },
-            _ => Page::text("404 Not Found", "the metrics are at /metrics\n"),
+    fn get(&self, target: &str, host: Option<&str>) -> Page {
+        let text = if target == "/" { self.text() } else { None };
+        match (target, text) {
+            ("/metrics", _) => Page { code: OK, kind: METRICS, body: self.metrics().into_bytes() },
+            (_, Some(text)) if host.is_some_and(is_local) => Page::of_lines(&text),
+            (_, Some(_)) => Page::text("403 Forbidden", "open a loopback address, such as 127.0.0.1\n"),
+            (_, None) => Page::text("404 Not Found", "the metrics are at /metrics\n"),
         }
     }
 }
+
+/// Whether a field `Host` names this machine. A page of another site whose name leads to a loopback address must not read anything.
+pub(crate) fn is_local(host: &str) -> bool {
+    let is_port = |text: &str| text.bytes().all(|octet| octet.is_ascii_digit());
+    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    name == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// The content type of a page for browsers.
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
+/// The page before its lines.
+const HEAD: &str = r#"<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="2">
+<meta name="viewport" content="width=device-width">
+<title>hopcast</title>
+<style>
+:root { color-scheme: light dark; }
+body { margin: 2em; }
+pre { font: 15px/1.5 ui-monospace, monospace; }
+</style>
+<pre>"#;
 
 /// The code of a request that is answered.
 pub(crate) const OK: &str = "200 OK";
@@ -48,6 +80,12 @@ impl Page {
     /// A sentence for people.
     pub(crate) fn text(code: &'static str, text: &str) -> Self {
         Self { code, kind: "text/plain", body: text.as_bytes().to_vec() }
+    }
+
+    /// A page for browsers that shows lines as they are, and asks for them again every two seconds.
+    fn of_lines(lines: &str) -> Self {
+        let lines = lines.replace('&', "&amp;").replace('<', "&lt;");
+        Self { code: OK, kind: HTML, body: [HEAD, &lines, "</pre>\n"].concat().into_bytes() }
     }
 }
 
@@ -281,6 +319,10 @@ mod tests {
         fn metrics(&self) -> String {
             "seven_total 7\n# EOF\n".into()
         }
+
+        fn text(&self) -> Option<String> {
+            Some("<seven> & 7\n".into())
+        }
     }
 
     fn reply(request: &[u8]) -> Option<String> {
@@ -311,13 +353,36 @@ mod tests {
     fn other_requests_are_told_what_is_wrong() {
         let too_long = [&b"GET / HTTP/1.1\r\nX: "[..], &[b'x'; MAX_REQUEST]].concat();
         for (request, code) in [
-            (&b"GET / HTTP/1.1\r\n\r\n"[..], "404 Not Found"),
+            (&b"GET / HTTP/1.1\r\n\r\n"[..], "403 Forbidden"),
+            (b"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n", "403 Forbidden"),
+            (b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n", "404 Not Found"),
             (b"POST /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed"),
             (b"\r\n\r\n", "405 Method Not Allowed"),
             (&too_long, "431 Request Header Fields Too Large"),
         ] {
             let reply = reply(request).expect("it is answered");
             assert!(reply.starts_with(&format!("HTTP/1.1 {code}\r\n")), "{reply}");
+        }
+    }
+
+    #[test]
+    fn a_page_shows_the_lines_as_they_are_to_this_machine_alone() {
+        let page = reply(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:9655\r\n\r\n").expect("it is answered");
+        assert!(page.starts_with("HTTP/1.1 200 OK\r\n") && page.contains(HTML), "{page}");
+        assert!(page.ends_with("<pre>&lt;seven> &amp; 7\n</pre>\n"), "{page}");
+        for host in ["127.0.0.1", "127.8.0.1:80", "localhost", "localhost:9655", "[::1]", "[::1]:9655"] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in [
+            "",
+            "example.com",
+            "127.0.0.1.example.com",
+            "localhost.example.com:80",
+            "10.0.0.1",
+            "[::2]:80",
+            "127.0.0.1:x",
+        ] {
+            assert!(!is_local(host), "{host}");
         }
     }
 

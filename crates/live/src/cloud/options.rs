@@ -62,7 +62,8 @@ pub(super) struct Serve {
     /// The order in which this device sends packets of several streams of its clips [default: each at its own pace]
     #[arg(long, value_enum, value_name = "RULE")]
     pub(super) schedule: Option<Order>,
-    /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9655, at /metrics
+    /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9655, at /metrics,
+    /// and the status as a page that renews itself, at /
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::serve::loopback)]
     pub(super) metrics: Option<SocketAddr>,
     /// Write a recording to this folder, for `hopcast view`: messages, bookings, refusals, media, and buffers and stalls of displays here

@@ -472,7 +472,10 @@ fn told(before: Option<&PlayRecord>, now: &PlayRecord) -> Option<String> {
         let source = now.source.map(|source| source.to_string()).unwrap_or_default();
         return Some(match now.hops {
             0 => format!("{name} is stored here"),
-            hops => format!("{name} comes from {source} over {hops} hops; {:.1} s are buffered first", now.prefetch_s),
+            hops => {
+                let hops = status::hops_text(&hops.to_string());
+                format!("{name} comes from {source} over {hops}; {:.1} s are buffered first", now.prefetch_s)
+            }
         });
     }
     (now.reroutes > reroutes).then(|| format!("{name}: the path was lost; looking for another one"))

@@ -462,6 +462,11 @@ fn time(seconds: f64) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
+/// Links of a path for people.
+pub(super) fn hops_text(hops: &str) -> String {
+    format!("{hops} hop{}", if hops == "1" { "" } else { "s" })
+}
+
 /// The clips in lines for people.
 pub(super) fn clips_text(status: &Value) -> String {
     let mut out = format!("{:<40} {:>8} {:>12} {:>5}  {}\n", "clip", "length", "rate", "hops", "SHA-256");
@@ -516,12 +521,12 @@ pub(super) fn text(status: &Value) -> String {
     for booking in list(status, "bookings") {
         let _ = writeln!(
             out,
-            "{} for {} number {}: {} over {} hops, {}{}",
+            "{} for {} number {}: {} over {}, {}{}",
             text_of(&booking["role"]),
             text_of(&booking["display"]),
             text_of(&booking["number"]),
             text_of(&booking["clip"]),
-            text_of(&booking["hops"]),
+            hops_text(&text_of(&booking["hops"])),
             rate(&booking["rate_bps"]),
             if booking["confirmed"] == true { "" } else { ", not confirmed yet" },
         );
@@ -633,6 +638,11 @@ pub(super) mod tests {
         for wrong in ["", "0", &"0".repeat(63), &"0".repeat(65), &"g".repeat(64), &"ä".repeat(32)] {
             assert_eq!(digest(wrong), None);
         }
+    }
+
+    #[test]
+    fn one_hop_is_one() {
+        assert_eq!(["0", "1", "2", "-"].map(hops_text), ["0 hops", "1 hop", "2 hops", "- hops"]);
     }
 
     proptest! {

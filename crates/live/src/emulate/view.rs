@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::platform::clock::Clock;
 use crate::platform::wait;
-use crate::serve::{Answers, OK, Page, Server};
+use crate::serve::{Answers, HTML, OK, Page, Server, is_local};
 
 /// The viewer's page, as the package of Python has it.
 const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/hopcast/view/page.html"));
@@ -277,17 +277,14 @@ impl Answers for RefCell<Desk> {
 
     fn get(&self, target: &str, host: Option<&str>) -> Page {
         let mut desk = self.borrow_mut();
-        // A page of another site whose name leads to this address must not read anything.
-        let is_ours = host
-            .and_then(|host| host.rsplit_once(':'))
-            .is_some_and(|(name, port)| ["127.0.0.1", "localhost"].contains(&name) && port.parse() == Ok(desk.port));
-        if !is_ours {
+        let port = host.and_then(|host| host.rsplit_once(':')).and_then(|(_, port)| port.parse().ok());
+        if port != Some(desk.port) || !host.is_some_and(is_local) {
             return Page::text("403 Forbidden", "open the address that hopcast has printed\n");
         }
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let page = |kind, body| Page { code: OK, kind, body };
         match path {
-            "/" => page("text/html; charset=utf-8", PAGE.into()),
+            "/" => page(HTML, PAGE.into()),
             "/recording.json" => page("application/json", desk.description.clone()),
             "/live" => {
                 let [from, number] = ["from=", "page="].map(|name| {

@@ -127,6 +127,10 @@ impl Answers for Daemon {
     fn metrics(&self) -> String {
         metrics::text(&self.status())
     }
+
+    fn text(&self) -> Option<String> {
+        serde_json::to_value(self.status()).ok().map(|status| status::text(&status))
+    }
 }
 
 impl Daemon {

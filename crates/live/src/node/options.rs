@@ -33,7 +33,8 @@ pub(super) struct Options {
     /// `clap` finds no options that are optional if there is another group of them here: the command fills this in.
     #[arg(skip)]
     pub(super) keys: Files,
-    /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9654, at /metrics
+    /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9654, at /metrics,
+    /// and the status as a page that renews itself, at /
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::serve::loopback)]
     pub(super) metrics: Option<SocketAddr>,
     /// The least level of what is logged, to standard error: error, warn, info, debug or trace

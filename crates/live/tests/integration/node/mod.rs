@@ -586,7 +586,9 @@ fn metrics_and_status_tell_the_same() {
         assert!(metrics.contains(&line), "{line} is not in {metrics}");
     }
     assert!(counters["packets_released"].as_u64().is_some_and(|count| count > 0), "{status}");
-    let elsewhere = net.inside(0, || net::http("127.0.0.1:9654", "/"));
+    let page = net.inside(0, || net::http("127.0.0.1:9654", "/"));
+    assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("aodv at 10.0.0.1"), "{page}");
+    let elsewhere = net.inside(0, || net::http("127.0.0.1:9654", "/status"));
     assert!(elsewhere.starts_with("HTTP/1.1 404"), "{elsewhere}");
     let people = String::from_utf8(net.run(0, &["status"]).stdout).expect("text");
     assert!(people.contains("aodv at 10.0.0.1") && people.contains("10.0.0.2"), "{people}");
