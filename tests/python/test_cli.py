@@ -17,7 +17,9 @@ import pytest
 
 import hopcast as package
 from conftest import APART, ROOT, TOML, Hopcast, command, environment
+from hopcast import cli, film
 from hopcast.cli import Commands
+from hopcast_papers import EXPERIMENTS
 
 
 def test_version(hopcast: Hopcast) -> None:
@@ -388,6 +390,17 @@ def test_study_and_report(hopcast: Hopcast, tmp_path: Path) -> None:
     assert (out / "report.html").read_bytes() == first
 
 
+def test_the_film_runs_with_all_experiments_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopcast.lab.find", lambda name: [EXPERIMENTS["H3"]])
+    monkeypatch.setattr("hopcast.lab.trials", lambda *_: [])
+    for name in ("H3", "all"):
+        out = tmp_path / name
+        assert cli._invoke(["study", name, "--out", str(out)]) == 0
+        is_all = name == "all"
+        assert [(out / folder).exists() for folder in film.FOLDERS.values()] == [is_all] * 2
+        assert ('<section id="film">' in (out / "report.html").read_text()) is is_all
+
+
 def test_report_of_a_run(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
     assert hopcast("run", file, "--out", tmp_path / "out").returncode == 0
     assert hopcast("report", tmp_path / "out").returncode == 0
@@ -426,6 +439,4 @@ def test_report_of_a_broken_file(hopcast: Hopcast, tmp_path: Path) -> None:
 
 
 def test_the_film_is_an_example_too() -> None:
-    from hopcast import film
-
     assert package.Scenario.from_toml(ROOT / "examples" / "film.toml") == film.scenario()
