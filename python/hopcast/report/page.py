@@ -160,7 +160,7 @@ def _files(experiment: Experiment, rows: Sequence[Row]) -> list[tuple[bytes, str
 
 
 def _film(path: Path, radio: str) -> dict[str, Any] | None:
-    """The run of the demonstration; `None` if there is none, or a run of the user in a folder of that name."""
+    """The run of the demonstration; `None` if the folder has no run, or one of the user."""
     return _load(lambda file: load_film(file, film.scenario(radio).sha256), path)
 
 

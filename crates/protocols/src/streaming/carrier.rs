@@ -115,8 +115,8 @@ impl Meetings {
         if self.devices.len() >= MOST && !self.devices.contains_key(&device) {
             return;
         }
-        let (meetings, last) = self.devices.entry(device).or_insert((0, now));
-        *meetings += u64::from(*meetings == 0 || *last + APART <= now);
+        let (meetings, last) = self.devices.entry(device).or_insert((1, now));
+        *meetings += u64::from(*last + APART <= now);
         *last = now;
     }
 

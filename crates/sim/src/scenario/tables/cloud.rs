@@ -195,7 +195,7 @@ struct CacheKeys {
 enum Beneficiaries {
     /// For all who look for them.
     All,
-    /// For those that it expects to meet before it forgets their search, as often as it has met them.
+    /// For those that it expects to meet before it forgets their search, by how often it has met them.
     Expected,
 }
 
