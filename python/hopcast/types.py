@@ -90,7 +90,7 @@ class Cloud(TypedDict, total=False):
     """Devices that store clips and stream them to each other."""
 
     adaptation: Adaptation
-    admission: Literal["all", "hops", "mean", "airtime", "statistical"]
+    admission: Literal["all", "hops", "mean", "airtime", "profile", "statistical"]
     batch: int
     caches: Sequence[Caches]
     catch_up: float

@@ -37,7 +37,7 @@ pub(super) struct Serve {
     /// Share of time that streams may reserve around this device, with --admission statistical and airtime
     #[arg(long, value_name = "SHARE", default_value = "0.85", value_parser = share)]
     pub(super) max_airtime: f64,
-    /// Stalls per hour of display that a stream may have, with --admission statistical
+    /// Stalls per hour of display that a stream may have, with --admission statistical and profile
     #[arg(long, value_name = "NUMBER", default_value = "0.1", value_parser = stalls)]
     pub(super) stalls_per_hour: f64,
     /// Rate of every link by which --admission hops judges
@@ -47,7 +47,7 @@ pub(super) struct Serve {
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub(super) link_rate: Option<f64>,
     /// Media that a display here buffers before it starts, and after a stall [default: as much as the links ask for, from 1 s to 60 s,
-    /// with --admission statistical, otherwise 1 s]
+    /// with --admission statistical and profile, otherwise 1 s]
     #[arg(long, value_name = "TIME", value_parser = buffer, allow_hyphen_values = true)]
     pub(super) prefetch: Option<f64>,
     /// Highest rate at which this device sends a clip, as a multiple of the clip's rate: to fill a buffer
@@ -77,8 +77,10 @@ pub(super) struct Serve {
 /// A rule of admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Admission {
-    /// As airtime; and the stream stalls less often than --stalls-per-hour
+    /// As airtime; and the stream stalls less often than --stalls-per-hour in the airtime that others leave
     Statistical,
+    /// The stream stalls less often than --stalls-per-hour, as if no other stream took airtime
+    Profile,
     /// The airtime of the streams around a device stays below --max-airtime
     Airtime,
     /// The measured mean rate of each link of the path is at least the stream's
@@ -118,6 +120,7 @@ impl Admission {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Statistical => "statistical",
+            Self::Profile => "profile",
             Self::Airtime => "airtime",
             Self::Mean => "mean",
             Self::Hops => "hops",
@@ -130,6 +133,7 @@ impl From<Admission> for Policy {
     fn from(admission: Admission) -> Self {
         match admission {
             Admission::Statistical => Self::Statistical,
+            Admission::Profile => Self::Profile,
             Admission::Airtime => Self::Airtime,
             Admission::Mean => Self::Mean,
             Admission::Hops => Self::Hops,

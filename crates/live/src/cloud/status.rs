@@ -29,7 +29,7 @@ pub(super) struct Status {
     pub(super) version: &'static str,
     /// Address of the device.
     pub(super) address: Ipv4Addr,
-    /// Rule of admission: `statistical`, `airtime`, `mean`, `hops` or `all`.
+    /// Rule of admission: `statistical`, `airtime`, `profile`, `mean`, `hops` or `all`.
     pub(super) admission: &'static str,
     /// Whether messages are sealed with a network key.
     pub(super) sealed: bool,

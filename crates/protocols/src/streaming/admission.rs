@@ -21,8 +21,22 @@ pub enum Policy {
     Mean,
     /// The airtime of all streams around a node stays below the limit.
     Airtime,
-    /// That, and the probability of a stall stays below the limit.
+    /// The probability of a stall stays below the limit, as if no other stream took airtime.
+    Profile,
+    /// That of [`Self::Airtime`] and of [`Self::Profile`], for the airtime that other streams leave.
     Statistical,
+}
+
+impl Policy {
+    /// Whether streams share the airtime around a node.
+    pub fn counts_airtime(self) -> bool {
+        matches!(self, Self::Airtime | Self::Statistical)
+    }
+
+    /// Whether a stream that would stall too often is refused.
+    pub fn limits_stalls(self) -> bool {
+        matches!(self, Self::Profile | Self::Statistical)
+    }
 }
 
 /// How the probability of a stall is estimated.

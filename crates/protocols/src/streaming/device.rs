@@ -847,8 +847,10 @@ impl Device {
         let profile = self.links.profiles.get(&towards);
         let rate = profile.and_then(|profile| profile.mean(Horizon::Second)).unwrap_or_default();
         let length = f64::from(wish.length) / 1e3;
-        let prefetch = if self.config.rules.policy == Policy::Statistical && self.config.prefetch.is_none() {
-            let load = Load { rate: f64::from(wish.rate) * EXPANSION, length, share: (1.0 - reserved).max(0.0) };
+        let policy = self.config.rules.policy;
+        let prefetch = if policy.limits_stalls() && self.config.prefetch.is_none() {
+            let share = if policy == Policy::Profile { 1.0 } else { (1.0 - reserved).max(0.0) };
+            let load = Load { rate: f64::from(wish.rate) * EXPANSION, length, share };
             let outlook = profile.and_then(|profile| self.reservations.outlook(profile, stream, &load));
             let tolerated = tolerated(self.config.rules.stalls_per_hour, length) / hops as f64;
             outlook.and_then(|outlook| prefetch::least(&outlook, tolerated)).unwrap_or(prefetch::MOST)

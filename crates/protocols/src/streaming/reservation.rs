@@ -492,7 +492,7 @@ impl Reservations {
         let rivals = around.reserved(&links, |other| other == stream || !other.is_same_request(stream));
         let limit = if policy == Policy::Hops { 1.0 } else { max_airtime };
         let (rate, length) = (f64::from(booking.wish.rate), f64::from(booking.wish.length) / 1e3);
-        let is_limited = matches!(policy, Policy::Hops | Policy::Airtime | Policy::Statistical);
+        let is_limited = policy == Policy::Hops || policy.counts_airtime();
         // Shares are rounded up to units, and the greatest may stand for more than all of the time.
         let is_too_slow = sensed.contains(&u16::MAX);
         if is_limited && (is_too_slow || others + own_airtime.max(rivals) > limit + 1e-3) {
@@ -509,10 +509,11 @@ impl Reservations {
             }
         }
         let link = share(path[booking.place].airtime);
-        let load = Load { rate: rate * EXPANSION, length, share: (1.0 - others - (own_airtime - link)).max(0.0) };
+        let taken = own_airtime - link + if policy == Policy::Profile { 0.0 } else { others };
+        let load = Load { rate: rate * EXPANSION, length, share: (1.0 - taken).max(0.0) };
         let outlook = profile.and_then(|profile| self.outlook(profile, stream, &load));
         let Some(outlook) = outlook else {
-            return if policy == Policy::Statistical { Err((Refusal::Unknown, 0)) } else { Ok(u32::MAX) };
+            return if policy.limits_stalls() { Err((Refusal::Unknown, 0)) } else { Ok(u32::MAX) };
         };
         let here = outlook.stall_probability(f64::from(booking.prefetch) / 1e3);
         let risk = match booking.risk {
@@ -521,7 +522,7 @@ impl Reservations {
             before => (f64::from(before) + here * CERTAIN).min(CERTAIN) as u32,
         };
         let allowed = tolerated(stalls_per_hour, length);
-        if policy == Policy::Statistical && f64::from(risk) > allowed * CERTAIN {
+        if policy.limits_stalls() && f64::from(risk) > allowed * CERTAIN {
             let least = prefetch::least(&outlook, allowed / booking.hops() as f64);
             return Err((Refusal::Risk, least.map_or(0, |least| (least.as_nanos() / 1_000_000) as u32)));
         }

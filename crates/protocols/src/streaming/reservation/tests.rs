@@ -308,6 +308,27 @@ fn each_policy_refuses_for_its_own_reason() {
     assert_eq!(verdict(Policy::Statistical, 4.1e6, as_is), Some(Refusal::Airtime));
     assert_eq!(verdict(Policy::Statistical, 3.9e6, |rules| rules.max_airtime = 1.0), Some(Refusal::Airtime));
     assert_eq!(verdict(Policy::Statistical, 5e6, as_is), None);
+    assert_eq!(verdict(Policy::Profile, 3.9e6, as_is), Some(Refusal::Risk));
+    assert_eq!(verdict(Policy::Profile, 5e6, as_is), None);
+}
+
+#[test]
+fn a_profile_by_itself_does_not_count_what_others_reserve() {
+    let verdict = |policy, taken: f64| {
+        let (mut world, mut last) = (World::new(2, 20e6), Reservations::new(node(2), Rules { policy, ..RULES }, 7));
+        let links = vec![ReservedLink { stream: stream(9), hop: 1, airtime: units(taken) }];
+        world.surroundings.handle_hello(node(3), (1..=5).map(node).collect(), links, vec![], Instant::START);
+        let Plan { stream, attempt, wish, prefetch, path } = plan(1, &[1, 2], 0.2);
+        let reserve = Message::Reserve { stream, attempt, place: 1, wish, prefetch, risk: 0, path };
+        last.handle_message(node(1), reserve, &world, seconds(20));
+        outputs(&mut last).into_iter().find_map(|output| match output {
+            Output::Send { message: Message::Reject { reason, .. }, .. } => Some(reason),
+            _ => None,
+        })
+    };
+    assert_eq!(verdict(Policy::Statistical, 0.6), None);
+    assert_eq!(verdict(Policy::Statistical, 0.7), Some(Refusal::Airtime));
+    assert_eq!(verdict(Policy::Profile, 0.7), None);
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub(super) struct Cloud {
     /// How devices estimate the probability that a stream stalls, from the profiles of their links.
     #[schemars(extend("x-default" = is("bootstrap", "")))]
     estimator: Estimate,
-    /// Stalls per hour of display that a stream may have, with `admission = "statistical"`.
+    /// Stalls per hour of display that a stream may have, with `admission = "statistical"` and `"profile"`.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 3600, "x-default" = is(0.1, "a choice of hopcast")))]
     stalls_per_hour: f64,
     /// Share of time that streams may reserve around a device, with `admission = "statistical"` and `"airtime"`. The rest is for
@@ -54,7 +54,7 @@ pub(super) struct Cloud {
     #[schemars(extend("minimum" = 1, "maximum" = 2, "x-default" = is(2, "carrier sense reaches about twice as far as reception")))]
     sensing_hops: u8,
     /// Length of media that a display buffers before it starts, and after a stall.
-    #[schemars(extend("minimum" = 0.1, "maximum" = 60, "x-default" = nothing("as long as the profiles ask for, from 1 s to 60 s, with `admission = \"statistical\"`; otherwise 1 s", "")))]
+    #[schemars(extend("minimum" = 0.1, "maximum" = 60, "x-default" = nothing("as long as the profiles ask for, from 1 s to 60 s, with `admission = \"statistical\"` and `\"profile\"`; otherwise 1 s", "")))]
     prefetch: Option<Time>,
     /// Highest rate at which a device sends a clip, as a multiple of the clip's rate: to fill the buffer.
     #[schemars(extend("minimum" = 1, "maximum" = 10, "x-default" = is(1.5, "a choice of hopcast")))]
@@ -327,7 +327,9 @@ enum Admission {
     Mean,
     /// The airtime of the streams around a device, from measured mean rates, stays below `max_airtime`.
     Airtime,
-    /// As `airtime`; and the stream stalls less often than `stalls_per_hour`.
+    /// The stream stalls less often than `stalls_per_hour`, as if no other stream took airtime.
+    Profile,
+    /// As `airtime`; and the stream stalls less often than `stalls_per_hour` in the airtime that others leave.
     Statistical,
 }
 
@@ -369,7 +371,7 @@ enum Estimate {
     Quantile,
 }
 
-alike!(Admission, Policy: All, Hops, Mean, Airtime, Statistical);
+alike!(Admission, Policy: All, Hops, Mean, Airtime, Profile, Statistical);
 alike!(Estimate, Estimator: Gaussian, Bootstrap, Quantile);
 
 /// Clips by the names of single ones and groups.
