@@ -384,6 +384,7 @@ def made_up_cloud(draw: random.Random) -> dict[str, Any]:
             "stalled_s": draw.uniform(0.0, 9.0),
             "source": draw.choice([None, "home0"]),
             "display": draw.choice(["home0", "home1"]),
+            "clip": f"clip{number}",
             "played_s": draw.uniform(0.0, 60.0),
             "rate_mean_bps": draw.choice([None, draw.uniform(1e5, 1e6)]),
             "hops": draw.randrange(3),
@@ -392,7 +393,7 @@ def made_up_cloud(draw: random.Random) -> dict[str, Any]:
             "reroutes": draw.randrange(3),
             "longest_gap_s": draw.uniform(1.0, 20.0),
         }
-        for _ in range(4)
+        for number in range(4)
     ]
     hiccups = sum(stream["hiccups"] for stream in streams)
     totals = {"admitted": 4, "hiccups": hiccups, "saved_storage": 0.9, "offered": 6, "local": 1}

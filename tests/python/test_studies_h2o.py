@@ -1,4 +1,4 @@
-"""Settings of paper H's studies: the time of hosts, calls that are held until sent, the oracle of H12, and TCP per hop."""
+"""Settings of paper H's studies: the time of hosts, calls that are held until sent, and of H12 the oracle, TCP per hop, parts and distances."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from hopcast import Scenario, run
 from hopcast.lab.experiment import Amount
-from hopcast_papers.h2o import homes, load, oracle, tcp_per_hop
+from hopcast_papers.h2o import by_distance, homes, load, oracle, parts, tcp_per_hop
 from hopcast_papers.h2o.hosts import COPY_US, held, with_host_time
 from hopcast_papers.h2o.streams import UDP_1KB_MBPS, scenario
 
 if TYPE_CHECKING:
-    from hopcast.types import Requests
+    from hopcast.types import Radio, Requests
 
 QUICK = Amount("quick")
 
@@ -104,3 +104,71 @@ def test_tcp_per_hop_shows_what_was_asked_of_the_cloud() -> None:
     full = load._over_tcp(run(load.scenario(load.TCP, 2.0, QUICK), seed=9))["cloud"]
     assert full["totals"]["hiccups"] > len(full["streams"])
     assert sum(map(oracle.is_fine, full["streams"])) < len(full["streams"]) / 4
+
+
+def over_a_link(spacing: float, loss: float) -> float:
+    """Mb/s of media between two homes of scene o, with this loss in their way."""
+    radio: Radio = {**parts.RADIO}
+    if loss:
+        wall = {"from": ["5 m", "-1 m"], "to": ["5 m", "1 m"], "attenuation": f"{loss:g} dB"}
+        radio["obstacles"] = {"walls": [wall]}  # type: ignore[list-item]
+    scenario = Scenario(
+        duration=2,
+        radio=radio,
+        nodes=[{"name": "home", "count": 2, "placement": {"shape": "line", "spacing": f"{spacing:g} m"}}],
+        flows=[
+            {
+                "name": "media",
+                "from": "home0",
+                "to": "home1",
+                "transport": {"protocol": "udp"},
+                "application": {"kind": "cbr", "rate": "8 Mb/s", "packet": 1316},
+            }
+        ],
+    )
+    return float(run(scenario, seed=1).json()["flows"][0]["goodput_bps"]) / 1e6
+
+
+def test_people_slow_short_links_and_cut_off_diagonals() -> None:
+    diagonal = 20 * 2**0.5
+    clear, across, far = (over_a_link(spacing, 0) for spacing in (20, diagonal, 40))
+    assert clear == pytest.approx(parts.CARD / 1e6, rel=0.01)
+    assert 0.9 * clear < across <= clear
+    assert far == 0
+    assert 0.1 * clear < over_a_link(20, parts.PERSON) < 0.8 * clear
+    assert over_a_link(diagonal, parts.PERSON) == 0
+
+
+def test_a_device_without_a_part_differs_in_that_part_alone() -> None:
+    cases = parts.cases(QUICK)
+
+    def keys(name: str) -> dict[str, str]:
+        return {key: str(told) for key, told, source in cases[name].scenario.explain() if source != "default"}
+
+    every = keys(parts.WHOLE)
+    for name in cases:
+        changed = {key for key in every.keys() | keys(name).keys() if every.get(key) != keys(name).get(key)} - {"name"}
+        what = {"o, without measured rates": 2, parts.WHOLE: 0}.get(name, 1)
+        assert len({key.removeprefix("cloud.").split(".")[0] for key in changed}) == what, (name, changed)
+
+
+def test_a_request_is_as_far_away_as_the_grid_is_wide() -> None:
+    assert by_distance.distance("home0", "home8") == 4
+    assert by_distance.distance("home4", "home1") == 1
+    assert by_distance.distance("home2", "home2") == 0
+
+
+def test_a_stream_tells_where_a_clip_is_for_all_runs_of_its_seed() -> None:
+    one = {"cloud": {"streams": [{"clip": "clip0", "source": None}, {"clip": "clip1", "source": "home3"}]}}
+    other = {"cloud": {"streams": [{"clip": "clip0", "source": "home5"}]}}
+    assert by_distance.sources([one, other]) == {"clip0": "home5", "clip1": "home3"}
+
+
+def test_where_clips_are_does_not_depend_on_the_rule() -> None:
+    placed = []
+    for rule in ("all", "hops"):
+        document = run(load.scenario(rule, 0.5, QUICK), seed=9).json()
+        placed.append(by_distance.sources([document]))
+    both = placed[0].keys() & placed[1].keys()
+    assert len(both) > 4
+    assert all(placed[0][clip] == placed[1][clip] for clip in both)

@@ -17,6 +17,7 @@ from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import (
     batches,
+    by_distance,
     caches,
     crossing,
     feet,
@@ -26,11 +27,13 @@ from hopcast_papers.h2o import (
     load,
     losses,
     order,
+    parts,
     placement,
     shortening,
     vehicles,
     walks,
 )
+from hopcast_papers.h2o.homes import DURATION, INTERVAL, SPREAD, STALLS_PER_HOUR
 from hopcast_papers.h2o.places import number
 from hopcast_papers.notes import finding, outcome
 from hopcast_papers.register import REGISTER
@@ -93,16 +96,12 @@ def _capacity_case(rule: str, hops: int) -> str:
 
 # --- b: a link that is now and then slow -------------------------------------------------------------------------------
 
-INTERVAL, DURATION, SPREAD = 60.0, 3.0, 0.8
-"""Seconds from one slow time to the next, and their mean length, which is log-normal."""
 SLOW = 1.69e6
 """b/s of media in slow times: 2 Mb/s DSSS, measured with ADUs of 1332 B over UDP behind a wall of 13 dB."""
 LENGTH = 300.0
 """Seconds of a clip."""
 PREFETCHED = (1, 2, 4, 8)
 """Seconds."""
-STALLS_PER_HOUR = 6.0
-"""Many enough that ten minutes of a link, some ten slow times, can tell of them."""
 
 
 def closed_form(prefetch: float) -> float:
@@ -190,6 +189,7 @@ def _setup(amount: Amount) -> list[Parameter]:
         Parameter("b: rate control", "the best rate for the power at the receiver", "not stated"),
         *feet.setup(amount),
         *load.setup(),
+        *parts.setup(),
         *shortening.setup(amount),
         *placement.setup(),
         *caches.setup(),
@@ -224,6 +224,7 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
     found |= walks.cases(amount)
     found |= crossing.cases(amount)
     found |= losses.cases(amount)
+    found |= parts.cases(amount)
     found |= kills.cases(amount)
     return {**found, **order.cases(amount), **batches.cases(amount), **lies.cases(amount), **vehicles.cases(amount)}
 
@@ -270,6 +271,8 @@ def _rows(measured: Measured) -> list[Row]:
         *_link_rows(measured),
         *feet.rows(measured),
         *load.rows(measured),
+        *by_distance.rows(measured),
+        *parts.rows(measured),
         *shortening.rows(measured),
         *placement.rows(),
         *placement.contended_rows(measured),
@@ -366,6 +369,8 @@ def _notes(table: Table) -> list[str]:
         )
         + f" stall, {finding('H12.places', table)} times as many by the profile, and the sentence {outcome('H12.places', table)}.",
         *load.notes(table),
+        *by_distance.notes(table),
+        *parts.notes(table),
         *shortening.notes(table),
         "f: under the assumptions of the 2004 paper first, then where displays contend for the air of 802.11a. A string that needs N − H copies saves little of a short clip.",
         *placement.notes(table),
@@ -374,7 +379,7 @@ def _notes(table: Table) -> list[str]:
         "c ran first with the power in watts instead of dBm, and again with the unit mended.",
         "d: the quick form had one load and two seeds at first. Three more loads, two more seeds, the oracle, and 802.11e were added after those runs. The sentences on admitting all are judged by the two seeds.",
         "d and n: TCP per hop, and carriers that expect to meet the display, were added last, after all other runs. No sentence is judged by them.",
-        "Scenes a to i, k to n, and failures; real hosts are H15. In the quick form a case has less than 100 hours of display, so that rates of hiccups below 0.03 per hour can't be told from zero.",
+        "Scenes a to i, k to p, and failures; real hosts are H15. In the quick form a case has less than 100 hours of display, so that rates of hiccups below 0.03 per hour can't be told from zero.",
     ]
 
 
@@ -394,6 +399,8 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
             bars(streams, [Group.of("admitted", [table[case, "admitted"] for case in streams])], y="streams"),
         ),
         *load.figures(table),
+        *by_distance.figures(table),
+        *parts.figures(table),
         *feet.figures(table),
         *shortening.figures(table),
         *caches.figures(table),
@@ -414,7 +421,7 @@ EXPERIMENTS = (
         "hops, mean bandwidth, airtime alone, and none. The paper names this as future work and has no numbers. "
         "a: streams of 4 Mb/s over one to four hops in one range. b: a link that is now and then slow. c: places at 192 ft. d: displays that come at random. e: people come and go, and a path could be "
         "shorter. f: where copies are stored, with the numbers of a paper of 2004. g: homes that keep what they display. h: devices that people carry. i: traffic that reserves "
-        "nothing. k: which of a producer's streams sends next. l: long runs in batches. m: a device that lies. n: vehicles.",
+        "nothing. k: which of a producer's streams sends next. l: long runs in batches. m: a device that lies. n: vehicles. o: without one part of a device each. p: one parameter changed.",
         _setup,
         _cases,
         _rows,

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from hopcast.types import Radio
 
 
+INTERVAL, DURATION, SPREAD = 60.0, 3.0, 0.8
+"""Seconds from one time at which a person slows a link to the next, and their mean length, which is log-normal."""
+STALLS_PER_HOUR = 6.0
+"""Many enough that ten minutes of this link, some ten slow times, can tell of them."""
 EXPIRY = 15.0
 """Seconds after which a booking without refreshment ends."""
 
