@@ -52,7 +52,8 @@ impl Surroundings {
         Self { me, sensing_hops, lifetime, neighbours: BTreeMap::new() }
     }
 
-    /// A neighbour tells which nodes it hears, and what is reserved on its links and on those of its neighbours.
+    /// A neighbour tells which nodes it hears, and what is reserved on its links and on those of its neighbours. Whether other reservations on its
+    /// links than before are known now.
     pub fn handle_hello(
         &mut self,
         from: Ipv4Addr,
@@ -60,8 +61,10 @@ impl Surroundings {
         own: Vec<ReservedLink>,
         near: Vec<ReservedLink>,
         now: Instant,
-    ) {
-        self.neighbours.insert(from, Neighbour { until: now + self.lifetime, heard, own, near });
+    ) -> bool {
+        let before = self.neighbours.insert(from, Neighbour { until: now + self.lifetime, heard, own, near });
+        let own = &self.neighbours[&from].own;
+        before.map_or(!own.is_empty(), |before| before.own != *own)
     }
 
     /// Something else has come from a neighbour: it is still there.
@@ -117,7 +120,7 @@ impl Surroundings {
         })
     }
 
-    /// Share of time that is reserved around this device, whose own links are `own`, without the streams that are `left_out`.
+    /// Share of time that is reserved around this device, which itself knows of `own` links, without the streams that are `left_out`.
     pub fn reserved(&self, own: &[ReservedLink], left_out: impl Fn(StreamId) -> bool) -> f64 {
         let told = self.neighbours.values().flat_map(|neighbour| {
             let near = if self.sensing_hops > 1 { &neighbour.near[..] } else { &[] };

@@ -21,6 +21,7 @@ use super::airtime::{Surroundings, share, units};
 use super::cache::{self, Cache};
 use super::carrier::Wanted;
 use super::delivery::{EXPANSION, Feedback, Head, Layout, PACKET, Receiver, Sender, packets_in};
+use super::hello::{self, Due, Hellos};
 use super::path::{self, Paths, Shortcuts};
 use super::prefetch;
 use super::profile::{self, Horizon, LinkTotals, Profile};
@@ -62,8 +63,6 @@ pub struct Config {
     pub batch: u32,
 }
 
-/// Time between two hellos.
-pub const HELLO_INTERVAL: Duration = Duration::from_secs(1);
 /// Five hellos may be lost: nothing repeats what is sent to all.
 const HELLO_LIFETIME: Duration = Duration::from_millis(5_500);
 /// Time between two station dumps.
@@ -226,7 +225,9 @@ pub struct Device {
     passed_on: BTreeMap<(StreamId, u8), Instant>,
     /// Messages to all that wait for their jitter.
     delayed: VecDeque<(Instant, Message)>,
-    next_hello: Instant,
+    hellos: Hellos,
+    /// [`Reservations::changes`] that hellos have been told of.
+    known_changes: u64,
     next_measurement: Instant,
     next_dump: Instant,
     /// The neighbour that was measured last.
@@ -364,7 +365,7 @@ impl Device {
     pub fn new(me: Ipv4Addr, config: Config, clips: BTreeSet<u32>, seed: u64, now: Instant) -> Self {
         let mut random = Stream::new(seed, Purpose::Cloud, u32::from(me).into(), u64::MAX);
         let mut later = |interval: Duration| now + random.duration_below(interval);
-        let (next_hello, next_measurement) = (later(HELLO_INTERVAL), later(config.measurement));
+        let (first_hello, next_measurement) = (later(hello::INTERVAL), later(config.measurement));
         let first_attempt = Stream::new(seed, Purpose::Cloud, u32::from(me).into(), u64::MAX - 1).below(256) as u8;
         Self {
             me,
@@ -387,8 +388,9 @@ impl Device {
             gathering: BTreeSet::new(),
             passed_on: BTreeMap::new(),
             delayed: VecDeque::new(),
-            next_hello,
-            next_measurement: now + HELLO_INTERVAL * 2 + (next_measurement - now),
+            hellos: Hellos::new(first_hello),
+            known_changes: 0,
+            next_measurement: now + hello::INTERVAL * 2 + (next_measurement - now),
             next_dump: now + DUMP_INTERVAL,
             measured: me,
             outputs: VecDeque::new(),
@@ -576,7 +578,9 @@ impl Device {
                 if !self.links.has_room_for(from) {
                     return;
                 }
-                self.links.surroundings.handle_hello(from, heard, own, near, now);
+                if self.links.surroundings.handle_hello(from, heard, own, near, now) && self.config.sensing_hops > 1 {
+                    self.hellos.handle_change(now, self.random.duration_below(JITTER));
+                }
                 if self.links.surroundings.is_neighbour(from) {
                     let Config { profile, gap, .. } = self.config;
                     self.links.profiles.entry(from).or_insert_with(|| Profile::new(profile, gap));
@@ -612,16 +616,18 @@ impl Device {
             self.next_dump = now + DUMP_INTERVAL;
             self.outputs.push_back(Output::Dump);
         }
-        if self.next_hello <= now {
-            self.next_hello = now + HELLO_INTERVAL - JITTER + self.random.duration_below(JITTER * 2);
-            self.passed_on.retain(|_, until| *until > now);
+        let random = &mut self.random;
+        if let Some(due) = self.hellos.poll(now, || hello::INTERVAL - JITTER + random.duration_below(JITTER * 2)) {
             let surroundings = &self.links.surroundings;
             let (heard, near) = (surroundings.heard().collect(), surroundings.near());
             let own = self.reservations.links();
             self.send(None, &Message::Hello { heard, own, near });
-            self.look_for_shortcuts(now);
             self.time_packets();
-            self.carry(now);
+            if due == Due::Regular {
+                self.passed_on.retain(|_, until| *until > now);
+                self.look_for_shortcuts(now);
+                self.carry(now);
+            }
         }
         if self.next_measurement <= now {
             self.next_measurement = now + self.config.measurement;
@@ -645,7 +651,7 @@ impl Device {
         let senders = senders.map(|due| due.max(free_at));
         let active = self.active.iter().filter_map(|&number| self.viewings[number as usize].poll_timeout()).min();
         let timers = [delayed, senders, active, self.reservations.poll_timeout()];
-        let own = self.next_hello.min(self.next_measurement).min(self.next_dump);
+        let own = self.hellos.poll_timeout().min(self.next_measurement).min(self.next_dump);
         timers.into_iter().flatten().fold(own, Instant::min)
     }
 
@@ -678,7 +684,7 @@ impl Device {
 
     /// Share of time that is reserved around the device.
     pub fn reserved(&self) -> f64 {
-        self.links.surroundings.reserved(&self.reservations.links(), |_| false)
+        self.reservations.reserved(&self.links.surroundings, |_| false)
     }
 
     /// Devices that are heard, and whether they hear this one.
@@ -842,7 +848,7 @@ impl Device {
     /// This node on a path on which it is the `hops`-th after the display.
     fn probed_hop(&self, towards: Ipv4Addr, stream: StreamId, wish: &Wish, hops: usize) -> ProbedHop {
         let is_its = |other: StreamId| other.is_same_request(stream);
-        let reserved = self.links.surroundings.reserved(&self.reservations.links(), is_its);
+        let reserved = self.reservations.reserved(&self.links.surroundings, is_its);
         let free = (self.config.rules.max_airtime - reserved).max(0.0);
         let profile = self.links.profiles.get(&towards);
         let rate = profile.and_then(|profile| profile.mean(Horizon::Second)).unwrap_or_default();
@@ -1180,6 +1186,10 @@ impl Device {
             self.gather(number, now);
             self.settle_reservations(now);
         }
+        if self.known_changes != self.reservations.changes() {
+            self.known_changes = self.reservations.changes();
+            self.hellos.handle_change(now, self.random.duration_below(JITTER));
+        }
         self.send_media(now);
     }
 
@@ -1287,7 +1297,7 @@ impl Device {
             return;
         }
         let around = &self.links.surroundings;
-        let foreign = around.reserved(&self.reservations.links(), |stream| self.senders.contains_key(&stream));
+        let foreign = self.reservations.reserved(around, |stream| self.senders.contains_key(&stream));
         let left = (1.0 - foreign).max(LEAST_SHARE);
         let time = |&stream: &StreamId| {
             let booking = self.reservations.booking(stream)?;

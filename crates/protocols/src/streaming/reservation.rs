@@ -179,6 +179,8 @@ pub struct Reservations {
     rules: Rules,
     seed: u64,
     bookings: BTreeMap<StreamId, Booking>,
+    /// Bookings that have come or gone so far.
+    changes: u64,
     outputs: VecDeque<Output>,
 }
 
@@ -203,7 +205,7 @@ type Verdict = Result<u32, (Refusal, u32)>;
 impl Reservations {
     /// A node without bookings. `seed` is for the draws of its estimates.
     pub fn new(me: Ipv4Addr, rules: Rules, seed: u64) -> Self {
-        Self { me, rules, seed, bookings: BTreeMap::new(), outputs: VecDeque::new() }
+        Self { me, rules, seed, bookings: BTreeMap::new(), changes: 0, outputs: VecDeque::new() }
     }
 
     /// What is booked for a stream here.
@@ -216,6 +218,22 @@ impl Reservations {
         self.bookings.keys().copied()
     }
 
+    /// Bookings that have come or gone so far: while it is the same, so are [`Self::links`].
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    fn insert(&mut self, stream: StreamId, booking: Booking) {
+        self.changes += 1;
+        self.bookings.insert(stream, booking);
+    }
+
+    fn take(&mut self, stream: StreamId) -> Option<Booking> {
+        let booking = self.bookings.remove(&stream)?;
+        self.changes += 1;
+        Some(booking)
+    }
+
     /// Reserved links that begin or end at this node.
     pub fn links(&self) -> Vec<ReservedLink> {
         let links = self.bookings.iter().flat_map(|(&stream, booking)| {
@@ -223,6 +241,17 @@ impl Reservations {
             hops.map(move |hop| ReservedLink { stream, hop: hop as u8, airtime: booking.path[hop].airtime })
         });
         links.collect()
+    }
+
+    /// Share of time that is reserved around this node, without the streams that are `left_out`. Of paths through this node it knows all links,
+    /// also those that no neighbour has told of yet.
+    pub fn reserved(&self, around: &Surroundings, left_out: impl Fn(StreamId) -> bool) -> f64 {
+        let links = self.bookings.iter().flat_map(|(&stream, booking)| {
+            let path = &booking.path;
+            let sensed = (1..path.len()).filter(|&hop| around.senses([path[hop - 1].node, path[hop].node]));
+            sensed.map(move |hop| ReservedLink { stream, hop: hop as u8, airtime: path[hop].airtime })
+        });
+        around.reserved(&links.collect::<Vec<_>>(), left_out)
     }
 
     /// The user of this display wants a stream over a path.
@@ -244,7 +273,7 @@ impl Reservations {
         match self.judge_or_displace(stream, &booking, knowledge) {
             Ok(_) => {
                 self.send_on(stream, &booking);
-                self.bookings.insert(stream, booking);
+                self.insert(stream, booking);
             }
             Err((reason, fits)) => {
                 self.outputs.push_back(Output::Refused { stream, node: self.me, reason, fits });
@@ -254,7 +283,7 @@ impl Reservations {
 
     /// Takes a booking back that a new one replaces, also at the nodes behind if they are others.
     fn remove_older(&mut self, stream: StreamId, next: Option<Ipv4Addr>) {
-        if let Some(older) = self.bookings.remove(&stream)
+        if let Some(older) = self.take(stream)
             && older.next() != next
         {
             self.send(older.next(), Message::Release { stream });
@@ -263,7 +292,7 @@ impl Reservations {
 
     /// The stream is no longer wanted by this node.
     pub fn handle_end(&mut self, stream: StreamId) {
-        if let Some(booking) = self.bookings.remove(&stream) {
+        if let Some(booking) = self.take(stream) {
             self.send(booking.next(), Message::Release { stream });
             self.send(booking.previous(), Message::Release { stream });
         }
@@ -333,7 +362,7 @@ impl Reservations {
                 if !self.bookings.get(&stream).is_some_and(is_its) {
                     return;
                 }
-                let booking = self.bookings.remove(&stream).expect("it has just been there");
+                let booking = self.take(stream).expect("it has just been there");
                 match booking.previous() {
                     None => self.outputs.push_back(Output::Refused { stream, node, reason, fits }),
                     previous => self.send(previous, Message::Reject { stream, attempt, node, reason, fits }),
@@ -417,7 +446,7 @@ impl Reservations {
                     self.outputs.push_back(Output::Granted { stream, wish: booking.wish });
                 }
                 self.pass(stream, &booking);
-                self.bookings.insert(stream, booking);
+                self.insert(stream, booking);
             }
         }
     }
@@ -469,7 +498,7 @@ impl Reservations {
 
     /// Takes a tentative booking back for one that goes before it.
     fn displace(&mut self, stream: StreamId) {
-        let Some(booking) = self.bookings.remove(&stream) else { return };
+        let Some(booking) = self.take(stream) else { return };
         let (attempt, node, reason, fits) = (booking.attempt, self.me, Refusal::Lost, 0);
         self.send(booking.next(), Message::Release { stream });
         match booking.previous() {
@@ -486,10 +515,9 @@ impl Reservations {
         let sensed = (1..path.len()).filter(|&hop| around.senses([path[hop - 1].node, path[hop].node]));
         let sensed: Vec<u16> = sensed.map(|hop| path[hop].airtime).collect();
         let own_airtime: f64 = sensed.iter().copied().map(share).sum();
-        let links = self.links();
-        let others = around.reserved(&links, |other| other.is_same_request(stream) || left_out.contains(&other));
+        let others = self.reserved(around, |other| other.is_same_request(stream) || left_out.contains(&other));
         // Other paths of the same request carry nothing while this one does.
-        let rivals = around.reserved(&links, |other| other == stream || !other.is_same_request(stream));
+        let rivals = self.reserved(around, |other| other == stream || !other.is_same_request(stream));
         let limit = if policy == Policy::Hops { 1.0 } else { max_airtime };
         let (rate, length) = (f64::from(booking.wish.rate), f64::from(booking.wish.length) / 1e3);
         let is_limited = policy == Policy::Hops || policy.counts_airtime();
@@ -552,7 +580,7 @@ impl Reservations {
 
     /// Takes a booking out, and reports it at the two ends of its path. A display that has no answer yet is refused.
     fn end(&mut self, stream: StreamId) {
-        let Some(booking) = self.bookings.remove(&stream) else { return };
+        let Some(booking) = self.take(stream) else { return };
         if booking.previous().is_none() && !booking.is_firm {
             self.outputs.push_back(Output::Refused { stream, node: self.me, reason: Refusal::Lost, fits: 0 });
         } else if booking.previous().is_none() || booking.next().is_none() {

@@ -320,6 +320,35 @@ fn a_user_who_waits_is_refused_in_the_end() {
     assert_eq!(net.booked(), 0);
 }
 
+/// Streams over the first and over the last link of a string, each of which takes half of the time. The second one is asked for a tenth of a
+/// second after the first, so that no regular hello comes in between, and its devices are one hop or two away from the others.
+#[test]
+fn what_has_just_been_reserved_near_by_counts() {
+    for (count, seed) in (4..=5).flat_map(|count| (0..20).map(move |seed| (count, seed))) {
+        let mut net = Net::string(count, Policy::Airtime, 800e3, seed);
+        net.devices[0].clips.insert(1);
+        net.run_for(60);
+        net.ask(1, Wish { clip: 1, ..FILM });
+        net.run_until(net.now + Duration::from_millis(100));
+        net.ask(count - 2, FILM);
+        net.run_for(5);
+        let outcomes = [1, count - 2].map(|place| net.viewing(place).outcome);
+        assert_eq!(outcomes, [Outcome::Playing, Outcome::Refused(Refusal::Airtime)], "{count} devices, seed {seed}");
+    }
+}
+
+/// At the moment at which the display reserves a path over two links, before anybody tells of the second one.
+#[test]
+fn a_device_knows_all_links_of_the_paths_through_it() {
+    let mut net = Net::string(3, Policy::Airtime, 2.4e6, 1);
+    net.run_for(40);
+    net.ask(0, FILM);
+    net.run_until(net.now + ANSWERS);
+    let link = 400e3 * EXPANSION / 2.4e6;
+    let reserved = net.devices[0].reserved();
+    assert!((reserved - 2.0 * link).abs() < 0.02, "{reserved}, {link} for each link");
+}
+
 #[test]
 fn without_samples_the_statistical_policy_admits_nothing() {
     let mut net = Net::string(2, Policy::Statistical, 20e6, 1);
