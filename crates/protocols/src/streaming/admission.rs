@@ -28,9 +28,9 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Whether streams share the airtime around a node.
-    pub fn counts_airtime(self) -> bool {
-        matches!(self, Self::Airtime | Self::Statistical)
+    /// Whether a stream is judged by what others have reserved around a node.
+    pub fn counts_reserved(self) -> bool {
+        matches!(self, Self::Hops | Self::Airtime | Self::Statistical)
     }
 
     /// Whether a stream that would stall too often is refused.

@@ -578,8 +578,9 @@ impl Device {
                 if !self.links.has_room_for(from) {
                     return;
                 }
-                if self.links.surroundings.handle_hello(from, heard, own, near, now) && self.config.sensing_hops > 1 {
-                    self.hellos.handle_change(now, self.random.duration_below(JITTER));
+                let has_changed = self.links.surroundings.handle_hello(from, heard, own, near, now);
+                if has_changed && self.config.sensing_hops > 1 {
+                    self.tell_change(now);
                 }
                 if self.links.surroundings.is_neighbour(from) {
                     let Config { profile, gap, .. } = self.config;
@@ -1188,9 +1189,16 @@ impl Device {
         }
         if self.known_changes != self.reservations.changes() {
             self.known_changes = self.reservations.changes();
-            self.hellos.handle_change(now, self.random.duration_below(JITTER));
+            self.tell_change(now);
         }
         self.send_media(now);
+    }
+
+    /// Other reservations than before are known. Unless streams are judged by them, there is no hurry to tell.
+    fn tell_change(&mut self, now: Instant) {
+        if self.config.rules.policy.counts_reserved() {
+            self.hellos.handle_change(now, self.random.duration_below(JITTER));
+        }
     }
 
     fn settle_reservations(&mut self, now: Instant) {

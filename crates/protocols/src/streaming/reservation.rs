@@ -520,10 +520,9 @@ impl Reservations {
         let rivals = self.reserved(around, |other| other == stream || !other.is_same_request(stream));
         let limit = if policy == Policy::Hops { 1.0 } else { max_airtime };
         let (rate, length) = (f64::from(booking.wish.rate), f64::from(booking.wish.length) / 1e3);
-        let is_limited = policy == Policy::Hops || policy.counts_airtime();
         // Shares are rounded up to units, and the greatest may stand for more than all of the time.
         let is_too_slow = sensed.contains(&u16::MAX);
-        if is_limited && (is_too_slow || others + own_airtime.max(rivals) > limit + 1e-3) {
+        if policy.counts_reserved() && (is_too_slow || others + own_airtime.max(rivals) > limit + 1e-3) {
             let reason = if policy == Policy::Hops { Refusal::Hops } else { Refusal::Airtime };
             let fits = rate * ((limit - others) / own_airtime).max(0.0);
             return Err((reason, fits as u32));
