@@ -18,7 +18,7 @@ from hopcast_papers.h2o.places import number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RULES = ("statistical", "airtime", "hops", "all", load.ORACLE)
+RULES = ("statistical", "airtime", "hops", "all")
 OFFERED = 1.0
 """The load at which requests compete, and rules still differ in whom they serve."""
 DISTANCES = tuple(range(1, 2 * (load.SIDE - 1) + 1))

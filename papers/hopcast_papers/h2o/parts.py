@@ -215,23 +215,45 @@ def notes(table: Table) -> list[str]:
 
 def figures(table: Table) -> list[tuple[str, Figure]]:
     """Displays that were whole, and hiccups, of devices with parts left out and parameters changed."""
-    from hopcast.figures import Group, panels
-
-    def drawn(names: list[str], labels: list[str]) -> Figure:
-        return panels(
-            labels,
-            [
-                (
-                    "whole, %",
-                    [Group.of("whole without a hiccup", [table[one, "whole without a hiccup"] for one in names])],
-                ),
-                ("hiccups, 1/h", [Group.of("hiccups per hour", [table[one, "hiccups"] for one in names])]),
-            ],
-        )
-
-    parts = drawn([WHOLE, *map(without, WITHOUT)], ["all parts", *(f"no {part}" for part in WITHOUT)])
-    parameters = drawn([WHOLE, *map(varied, VARIED)], ["defaults", *VARIED])
+    parts = {"all parts": WHOLE} | {f"without {part}": without(part) for part in WITHOUT}
+    parameters = {"defaults": WHOLE} | {parameter: varied(parameter) for parameter in VARIED}
     return [
-        ("o: displays and hiccups without one part of a device", parts),
-        ("p: displays and hiccups with one parameter changed", parameters),
+        ("o: displays and hiccups without one part of a device", _bars(table, parts)),
+        ("p: displays and hiccups with one parameter changed", _bars(table, parameters)),
     ]
+
+
+def _bars(table: Table, cases: Mapping[str, str]) -> Figure:
+    """Bars from left to right, so that long names fit, in a panel for each quantity."""
+    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    from hopcast.figures import COLOURS, STYLE
+
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(9.0, 0.8 + 0.3 * len(cases)), layout="constrained")
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, (metric, label, top) in zip(
+            panels,
+            (("whole without a hiccup", "whole without a hiccup, %", 100.0), ("hiccups", "hiccups per hour", 1e9)),
+            strict=True,
+        ):
+            found = [table[case, metric] for case in cases.values()]
+            widths, half = [row.measured or 0.0 for row in found], [row.ci95 or 0.0 for row in found]
+            ends = [
+                [min(one, width) for one, width in zip(half, widths, strict=True)],
+                [min(one, top - width) for one, width in zip(half, widths, strict=True)],
+            ]
+            axes.barh(
+                list(cases), widths, xerr=ends, color=COLOURS[0], alpha=0.5, capsize=2.0, error_kw={"elinewidth": 1.0}
+            )
+            axes.set_xlabel(label)
+            axes.set_xlim(left=0.0)
+        panels[0].invert_yaxis()
+        if max(table[case, "hiccups"].measured or 0.0 for case in cases.values()) > 100:
+            panels[1].set_xscale("symlog", linthresh=10.0)
+            panels[1].set_xlim(0.0, 3000.0)
+            panels[1].xaxis.set_major_locator(FixedLocator([0, 10, 100, 1000]))
+            panels[1].xaxis.set_major_formatter(FuncFormatter(lambda width, _: f"{width:g}"))
+    return figure

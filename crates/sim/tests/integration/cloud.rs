@@ -328,7 +328,9 @@ fn displays_that_reserve_their_lowest_rate_are_admitted() {
         let keys = format!("admission = \"airtime\"\nadaptation = {adaptation}");
         let cloud = eight_films_in_four_rates(&keys);
         let totals = &cloud.totals;
-        assert_eq!((totals.admitted, totals.completed_without_hiccup), (admitted, admitted), "{reserve}");
+        assert_eq!((totals.admitted, totals.completed), (admitted, admitted), "{reserve}");
+        // More than the lowest rate is not promised, and a display that tries it may stand still once.
+        assert!(totals.hiccups <= u64::from(reserve == "lowest"), "{reserve}: {}", totals.hiccups);
         assert!(cloud.streams.iter().filter_map(|stream| stream.rate_mean_bps).all(|rate| rate > 2e6), "{reserve}");
     }
 }
