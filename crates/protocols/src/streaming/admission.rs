@@ -59,6 +59,15 @@ pub struct Load {
     pub length: f64,
     /// Share of the link's rate that it can use: what other streams around leave.
     pub share: f64,
+    /// Most that its source sends, as a multiple of the rate: a buffer fills no faster, however fast the link is.
+    pub pace: f64,
+}
+
+impl Load {
+    /// What the stream gets in b/s while the link has this rate.
+    fn capacity(&self, link: f64) -> f64 {
+        (link * self.share).min(self.rate * self.pace)
+    }
 }
 
 /// Least number of samples from which anything is concluded.
@@ -125,16 +134,17 @@ pub fn tolerated(stalls_per_hour: f64, length: f64) -> f64 {
 /// stall are independent after the time over which the process forgets.
 fn gaussian(series: &[f64], load: &Load) -> Outlook {
     let count = series.len() as f64;
-    let mean = series.iter().sum::<f64>() / count;
-    let variance = series.iter().map(|rate| (rate - mean) * (rate - mean)).sum::<f64>() / count;
-    let drift = mean * load.share - load.rate;
+    let capacities = || series.iter().map(|&rate| load.capacity(rate));
+    let mean = capacities().sum::<f64>() / count;
+    let variance = capacities().map(|capacity| (capacity - mean) * (capacity - mean)).sum::<f64>() / count;
+    let drift = mean - load.rate;
     if drift <= 0.0 {
         return Outlook::Certain { stalls: true };
     }
     let correlation = autocorrelation(series).clamp(0.0, 0.99);
     let memory = (1.0 + correlation) / (1.0 - correlation);
     // Per second.
-    let spread = variance * load.share * load.share * memory;
+    let spread = variance * memory;
     if spread <= 0.0 {
         return Outlook::Certain { stalls: false };
     }
@@ -147,7 +157,7 @@ pub fn bootstrap(series: &[f64], load: &Load, resamples: usize, random: &mut Str
     let block = block_len(series);
     // A float to integer cast saturates.
     let seconds = libm::ceil(load.length) as usize;
-    let capacities = || series.iter().map(|rate| rate * load.share);
+    let capacities = || series.iter().map(|&rate| load.capacity(rate));
     if capacities().all(|capacity| capacity >= load.rate) {
         return vec![0.0; resamples];
     }
@@ -313,7 +323,7 @@ mod tests {
         let (means, length) = ([120.0, 4.0], 600.0);
         let mut random = random(2);
         let series = per_second(&sojourns(means, 200_000.0, &mut random));
-        let load = Load { rate: RATE, length, share: 1.0 };
+        let load = Load { rate: RATE, length, share: 1.0, pace: f64::INFINITY };
         let outlook = Outlook::Deficits(bootstrap(&series, &load, 2_000, &mut random));
         let periods = length / (means[0] + means[1]);
         for prefetch in [2.0, 5.0, 10.0] {
@@ -336,7 +346,7 @@ mod tests {
     #[test]
     fn predictions_are_calibrated() {
         let mut random = random(3);
-        let load = Load { rate: RATE, length: 300.0, share: 1.0 };
+        let load = Load { rate: RATE, length: 300.0, share: 1.0, pace: f64::INFINITY };
         let mut classes = [(0.0, 0.0, 0.0); 3];
         for _ in 0..600 {
             let states = sojourns([10.0, 2.0], 1_000.0, &mut random);
@@ -367,7 +377,8 @@ mod tests {
         let mut random = random(4);
         let normal = |random: &mut Stream| (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
         let series: Vec<f64> = (0..20_000).map(|_| 5e6 + 1e6 * normal(&mut random)).collect();
-        let Outlook::Exponential { decay, chances } = gaussian(&series, &Load { rate: 4e6, length: 600.0, share: 1.0 })
+        let Outlook::Exponential { decay, chances } =
+            gaussian(&series, &Load { rate: 4e6, length: 600.0, share: 1.0, pace: f64::INFINITY })
         else {
             panic!("the rate varies and exceeds that of the stream")
         };
@@ -378,7 +389,7 @@ mod tests {
     #[test]
     fn a_link_that_is_too_slow_in_the_mean_stalls_for_certain() {
         let series = [3e6; 20];
-        let load = Load { rate: 4e6, length: 60.0, share: 1.0 };
+        let load = Load { rate: 4e6, length: 60.0, share: 1.0, pace: f64::INFINITY };
         assert_eq!(gaussian(&series, &load), Outlook::Certain { stalls: true });
         assert_eq!(Outlook::Deficits(bootstrap(&series, &load, 5, &mut random(5))).stall_probability(10.0), 1.0);
         // 60 seconds at 3 of 4 Mb/s: 15 s of media.
@@ -390,7 +401,7 @@ mod tests {
     fn streams_side_by_side_are_those_in_turn() {
         let series: Vec<f64> = (0..40).map(|n| 1e6 * f64::from(2 + 5 * n % 7)).collect();
         for (length, resamples, share) in [(95.5, 21, 1.0), (7.0, 8, 0.9), (0.0, 3, 1.0), (40.0, 9, 3.0)] {
-            let load = Load { rate: RATE, length, share };
+            let load = Load { rate: RATE, length, share, pace: f64::INFINITY };
             let (mut draws, block) = (random(7), block_len(&series));
             let mut expected: Vec<f64> = (0..resamples)
                 .map(|_| {
@@ -413,7 +424,7 @@ mod tests {
     #[test]
     fn too_few_samples_say_nothing() {
         let profile = Profile::new(Default::default(), crate::time::Duration::ZERO);
-        let load = Load { rate: 4e6, length: 60.0, share: 1.0 };
+        let load = Load { rate: 4e6, length: 60.0, share: 1.0, pace: f64::INFINITY };
         for estimator in [Estimator::Gaussian, Estimator::Bootstrap, Estimator::Quantile] {
             assert_eq!(Outlook::new(estimator, &profile, &load, &mut random(6)), None);
         }
@@ -422,5 +433,20 @@ mod tests {
     #[test]
     fn a_tenth_of_a_stall_an_hour_is_1_65_percent_in_ten_minutes() {
         assert!((tolerated(0.1, 600.0) - 0.016_529).abs() < 1e-6);
+    }
+
+    /// Ten seconds slow and ten fast, in turn. At 1.5 times its rate a stream needs all of the fast ones to fill what it has lost, and two
+    /// slow times that follow each other find it half empty.
+    #[test]
+    fn a_buffer_fills_no_faster_than_the_source_sends() {
+        let series: Vec<f64> = (0..600).map(|second| if second / 10 % 2 == 0 { BAD } else { GOOD }).collect();
+        let at = |pace| Load { rate: RATE, length: 300.0, share: 1.0, pace };
+        let paces = [f64::INFINITY, 1.5];
+        let bootstrap = paces.map(|pace| {
+            Outlook::Deficits(bootstrap(&series, &at(pace), RESAMPLES, &mut random(1))).stall_probability(8.0)
+        });
+        assert!(bootstrap[1] > bootstrap[0] + 0.1, "{bootstrap:?}");
+        let gaussian = paces.map(|pace| gaussian(&series, &at(pace)).stall_probability(200.0));
+        assert!(gaussian[1] > gaussian[0] + 0.1, "{gaussian:?}");
     }
 }

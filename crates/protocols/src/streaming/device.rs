@@ -39,8 +39,6 @@ pub struct Config {
     pub rules: Rules,
     /// Media that a display buffers; `None`: as much as the profiles ask for.
     pub prefetch: Option<Duration>,
-    /// Greatest rate at which a device sends a clip, as a multiple of the clip's rate.
-    pub pace: f64,
     /// A device that wakes up late makes up for it, up to this time.
     pub slack: Duration,
     /// Hops over which a transmission is sensed: 1 or 2.
@@ -857,7 +855,8 @@ impl Device {
         let policy = self.config.rules.policy;
         let prefetch = if policy.limits_stalls() && self.config.prefetch.is_none() {
             let share = if policy == Policy::Profile { 1.0 } else { (1.0 - reserved).max(0.0) };
-            let load = Load { rate: f64::from(wish.rate) * EXPANSION, length, share };
+            let pace = self.config.rules.pace;
+            let load = Load { rate: f64::from(wish.rate) * EXPANSION, length, share, pace };
             let outlook = profile.and_then(|profile| self.reservations.outlook(profile, stream, &load));
             let tolerated = tolerated(self.config.rules.stalls_per_hour, length) / hops as f64;
             outlook.and_then(|outlook| prefetch::least(&outlook, tolerated)).unwrap_or(prefetch::MOST)
@@ -1215,7 +1214,8 @@ impl Device {
                     if let Some(cache) = &mut self.cache {
                         cache.handle_use(wish.clip);
                     }
-                    let sender = Sender::new(layout, self.config.pace, prefetch, now).with_slack(self.config.slack);
+                    let sender =
+                        Sender::new(layout, self.config.rules.pace, prefetch, now).with_slack(self.config.slack);
                     self.senders.insert(stream, sender);
                     self.time_packets();
                 }

@@ -35,6 +35,8 @@ pub struct Rules {
     pub max_airtime: f64,
     /// Stalls per hour of display that a stream may have.
     pub stalls_per_hour: f64,
+    /// Greatest rate at which a source sends a stream, as a multiple of the stream's: to fill the buffer.
+    pub pace: f64,
     /// Time between two refreshments.
     pub refresh: Duration,
     /// Time without refreshment after which a booking ends.
@@ -509,7 +511,7 @@ impl Reservations {
 
     /// The probability of a stall so far, in units of messages, or why this node refuses.
     fn judge(&self, stream: StreamId, booking: &Booking, knowledge: &impl Knowledge, left_out: &[StreamId]) -> Verdict {
-        let Rules { policy, max_airtime, stalls_per_hour, .. } = self.rules;
+        let Rules { policy, max_airtime, stalls_per_hour, pace, .. } = self.rules;
         let around = knowledge.surroundings();
         let path = &booking.path;
         let sensed = (1..path.len()).filter(|&hop| around.senses([path[hop - 1].node, path[hop].node]));
@@ -537,7 +539,7 @@ impl Reservations {
         }
         let link = share(path[booking.place].airtime);
         let taken = own_airtime - link + if policy == Policy::Profile { 0.0 } else { others };
-        let load = Load { rate: rate * EXPANSION, length, share: (1.0 - taken).max(0.0) };
+        let load = Load { rate: rate * EXPANSION, length, share: (1.0 - taken).max(0.0), pace };
         let outlook = profile.and_then(|profile| self.outlook(profile, stream, &load));
         let Some(outlook) = outlook else {
             return if policy.limits_stalls() { Err((Refusal::Unknown, 0)) } else { Ok(u32::MAX) };

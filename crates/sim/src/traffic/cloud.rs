@@ -252,6 +252,7 @@ mod tests {
             nominal_rate: 25e6,
             max_airtime: 0.85,
             stalls_per_hour: 0.1,
+            pace: 1.5,
             refresh: second,
             expiry: second,
             repeat: second,
@@ -260,7 +261,6 @@ mod tests {
         device::Config {
             rules,
             prefetch: None,
-            pace: 1.5,
             slack: Duration::ZERO,
             sensing_hops: 2,
             measurement: second,

@@ -16,12 +16,12 @@ fn config(policy: Policy) -> Config {
             nominal_rate: 25e6,
             max_airtime: 0.85,
             stalls_per_hour: 0.1,
+            pace: 1.5,
             refresh: Duration::from_secs(5),
             expiry: Duration::from_secs(15),
             repeat: Duration::from_secs(1),
         },
         prefetch: None,
-        pace: 1.5,
         slack: Duration::ZERO,
         sensing_hops: 2,
         measurement: Duration::from_secs(1),
@@ -364,7 +364,9 @@ fn a_carrier_fetches_what_a_display_waits_for() {
     let meet_of = |beneficiaries, carry: Option<u64>, patience: u64| {
         let carry = carry.map(|seconds| carrier::Config { lifetime: Duration::from_secs(seconds), beneficiaries });
         let cache = cache::Config { policy: cache::Policy::Lru, capacity: 2_000_000, carry };
-        let mut net = Net::with(3, Config { cache: Some(cache), pace: 10.0, ..config(Policy::All) }, 20e6, 1);
+        let mut config = Config { cache: Some(cache), ..config(Policy::All) };
+        config.rules.pace = 10.0;
+        let mut net = Net::with(3, config, 20e6, 1);
         net.leave((0, 1));
         net.run_for(10);
         net.ask(0, FILM);

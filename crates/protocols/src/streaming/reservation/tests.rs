@@ -11,6 +11,7 @@ const RULES: Rules = Rules {
     nominal_rate: 25e6,
     max_airtime: 0.85,
     stalls_per_hour: 0.1,
+    pace: 1.5,
     refresh: Duration::from_secs(5),
     expiry: Duration::from_secs(15),
     repeat: Duration::from_secs(1),
