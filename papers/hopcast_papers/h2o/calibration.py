@@ -49,7 +49,7 @@ def rows(streams: Sequence[dict[str, Any]]) -> list[Row]:
 
 
 def interval(share: float, count: float) -> tuple[float, float]:
-    """The 95 % interval of a share of so many (E. B. Wilson, J. American Statistical Association 22(158), 1927)."""
+    """The 95 % interval of a share of `count` clips (E. B. Wilson, J. American Statistical Association 22(158), 1927)."""
     z = 1.96
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / (1 + z * z / count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hopcast.lab.experiment import Document
 
@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from hopcast.types import Radio
 
 
-INTERVAL, DURATION, SPREAD = 60.0, 3.0, 0.8
-"""Seconds from one time at which a person slows a link to the next, and their mean length, which is log-normal."""
-STALLS_PER_HOUR = 6.0
-"""Many enough that ten minutes of this link, some ten slow times, can tell of them."""
 EXPIRY = 15.0
 """Seconds after which a booking without refreshment ends."""
 
@@ -57,3 +53,14 @@ def start_up(document: Document) -> float:
     """Mean start-up of displays that began, s."""
     times = [one["start_up_s"] for one in document["cloud"]["streams"] if one["start_up_s"] is not None]
     return float(sum(times) / max(len(times), 1))
+
+
+def shown(document: Document) -> list[dict[str, Any]]:
+    """Streams that were shown."""
+    return [stream for stream in document["cloud"]["streams"] if stream["start_up_s"] is not None]
+
+
+def starved(document: Document) -> float:
+    """Share of the streams that were shown and stalled; zero of none."""
+    streams = shown(document)
+    return sum(stream["hiccups"] > 0 for stream in streams) / len(streams) if streams else 0.0

@@ -13,8 +13,8 @@ from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, 
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes, load
-from hopcast_papers.h2o.homes import DURATION, INTERVAL, SPREAD, STALLS_PER_HOUR
 from hopcast_papers.h2o.places import number
+from hopcast_papers.h2o.slow_link import DURATION, INTERVAL, SPREAD, STALLS_PER_HOUR
 from hopcast_papers.notes import outcome
 from hopcast_papers.register import REGISTER
 
