@@ -71,8 +71,12 @@ const JITTER: Duration = Duration::from_millis(10);
 const SECOND_PROBE: Duration = Duration::from_millis(30);
 /// Time for which a display waits for answers.
 const ANSWERS: Duration = Duration::from_millis(500);
-/// Searches before a display gives up.
+/// Time for which it waits in the first search after a path was lost, since what is in its buffer does not last long.
+const HURRIED_ANSWERS: Duration = Duration::from_millis(100);
+/// Searches before a display gives up, besides a hurried one.
 const SEARCHES: u8 = 3;
+/// In place of the number of the search: the hurried one, before the first.
+const HURRIED: u8 = 0;
 /// Paths that a display tries to reserve.
 const PATHS: usize = 3;
 /// Time without media after which a display looks for another path though it hears the next device.
@@ -970,7 +974,7 @@ impl Device {
                 path::Output::Search => {
                     request.viewing.reroutes += 1;
                     self.release_paths(number, now);
-                    self.search(number, 1, now);
+                    self.search(number, HURRIED, now);
                 }
             }
         }
@@ -991,7 +995,8 @@ impl Device {
     fn search(&mut self, number: u32, searches: u8, now: Instant) {
         let request = &mut self.viewings[number as usize];
         request.attempt = request.attempt.wrapping_add(1);
-        request.step = Step::Searching { until: now + ANSWERS, searches, answers: Vec::new() };
+        let until = now + if searches == HURRIED { HURRIED_ANSWERS } else { ANSWERS };
+        request.step = Step::Searching { until, searches, answers: Vec::new() };
         let (attempt, wish, is_for_others) = (request.attempt, request.viewing.wish, request.party == Party::Others);
         let path = vec![ProbedHop { node: self.me, rate: 0, prefetch: 0, free: 0 }];
         let message = Message::Probe { stream: self.stream(number), attempt, wish, path, is_for_others };
@@ -1364,7 +1369,7 @@ impl Device {
         if !others.is_empty() {
             self.reserve(number, others, now);
         } else if request.receiver.is_some() {
-            self.search_again(number, now);
+            self.search_again(number, 1, now);
         } else if now < request.patient_until {
             request.step = Step::Waiting { until: now + PAUSE };
         } else {
@@ -1380,16 +1385,16 @@ impl Device {
             return;
         }
         request.viewing.reroutes += u32::from(request.searches < REROUTES);
-        self.search_again(number, now);
+        self.search_again(number, HURRIED, now);
     }
 
     /// A display without a path looks for another one, or gives up.
-    fn search_again(&mut self, number: u32, now: Instant) {
+    fn search_again(&mut self, number: u32, searches: u8, now: Instant) {
         self.release_paths(number, now);
         let request = &mut self.viewings[number as usize];
         request.searches += 1;
         if request.searches <= REROUTES {
-            self.search(number, 1, now);
+            self.search(number, searches, now);
         } else {
             self.end(number, Outcome::Broken, now);
         }
