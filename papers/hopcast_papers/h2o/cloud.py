@@ -125,7 +125,8 @@ def _notes(table: Table) -> list[str]:
         "c ran first with the power in watts instead of dBm, and again with the unit mended.",
         "d: the quick form had one load and two seeds at first. Three more loads, two more seeds, the oracle, and 802.11e were added after those runs. The sentences on admitting all are judged by the two seeds.",
         "Scenes with reserved airtime ran again when devices began to tell at once what is reserved. Before, streams that reserved within two seconds of each other could take the same "
-        "airtime, which runs of d with another seed showed. Scenes o and p had run once before, and none of their verdicts changed.",
+        "airtime, which runs of d with another seed showed. Scenes in which paths are lost ran again when the first search after that became shorter. Then H12.flicker, which had held, failed. b, o and p ran again "
+        "when the estimate of stalls knew how fast a source sends.",
         "d and n: TCP per hop, and carriers that expect to meet the display, were added last, after all other runs. No sentence is judged by them.",
         "Scenes a to i, k to p, and failures; real hosts are H15. In the quick form a case has less than 100 hours of display, so that rates of hiccups below 0.03 per hour can't be told from zero.",
     ]
