@@ -418,7 +418,7 @@ fn detour(duration: &str, cloud: &str) -> String {
     placed(5, placement, duration, &format!("{cloud}\n{film}"))
 }
 
-/// The relay is killed at 40 s. The display no longer hears it 5.5 s later, looks at its neighbours each 0.1 s, and searches for 0.5 s; then messages and media take
+/// The relay is killed at 40 s. The display no longer hears it 5.5 s later, looks at its neighbours each 0.1 s, and searches for 0.1 s; then messages and media take
 /// milliseconds.
 #[test]
 fn a_display_whose_relay_was_killed_gets_its_media_over_another_path() {
@@ -429,7 +429,7 @@ fn a_display_whose_relay_was_killed_gets_its_media_over_another_path() {
     assert!(before.longest_gap_s.unwrap() < 0.5, "{before:?}");
     assert_eq!((after.hops, after.reroutes, after.outcome), (3, 1, OutcomeName::Completed));
     let gap = after.longest_gap_s.unwrap();
-    assert!((6.0..6.4).contains(&gap), "{gap}");
+    assert!((5.6..6.0).contains(&gap), "{gap}");
     // A second was buffered, and the display goes on when it has as much again, which comes as fast as the path is.
     assert!((gap - 1.3..gap).contains(&after.longest_stall_s), "{after:?}");
     assert_eq!(lost.totals.orphaned_bookings, 0);
