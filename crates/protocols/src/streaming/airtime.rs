@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use hopcast_wire::cloud::{ReservedLink, StreamId};
+use hopcast_wire::cloud::{PlannedHop, ReservedLink, StreamId};
 
 use crate::time::{Duration, Instant};
 
@@ -118,6 +118,12 @@ impl Surroundings {
             let is_near = |neighbour: &Neighbour| self.sensing_hops > 1 && neighbour.heard.contains(&end);
             end == self.me || self.hears(end) || self.neighbours.values().any(is_near)
         })
+    }
+
+    /// The links of a path that this device senses: the place of each, counted from the display, and its airtime.
+    pub fn sensed<'a>(&'a self, path: &'a [PlannedHop]) -> impl Iterator<Item = (usize, u16)> + 'a {
+        let sensed = (1..path.len()).filter(|&hop| self.senses([path[hop - 1].node, path[hop].node]));
+        sensed.map(|hop| (hop, path[hop].airtime))
     }
 
     /// Share of time that is reserved around this device, which itself knows of `own` links, without the streams that are `left_out`.

@@ -1314,9 +1314,7 @@ impl Device {
         let left = (1.0 - foreign).max(LEAST_SHARE);
         let time = |&stream: &StreamId| {
             let booking = self.reservations.booking(stream)?;
-            let path = booking.path();
-            let sensed = (1..path.len()).filter(|&hop| around.senses([path[hop - 1].node, path[hop].node]));
-            let taken: f64 = sensed.map(|hop| share(path[hop].airtime)).sum();
+            let taken: f64 = around.sensed(booking.path()).map(|(_, airtime)| share(airtime)).sum();
             let media = Layout::new(booking.wish().rate, length(&booking.wish())).time;
             Some((stream, Duration::from_secs_f64(media.as_secs_f64() * taken / left)))
         };

@@ -248,12 +248,16 @@ impl Reservations {
     /// Share of time that is reserved around this node, without the streams that are `left_out`. Of paths through this node it knows all links,
     /// also those that no neighbour has told of yet.
     pub fn reserved(&self, around: &Surroundings, left_out: impl Fn(StreamId) -> bool) -> f64 {
+        around.reserved(&self.known_links(around), left_out)
+    }
+
+    /// Links of paths through this node that it senses.
+    fn known_links(&self, around: &Surroundings) -> Vec<ReservedLink> {
         let links = self.bookings.iter().flat_map(|(&stream, booking)| {
-            let path = &booking.path;
-            let sensed = (1..path.len()).filter(|&hop| around.senses([path[hop - 1].node, path[hop].node]));
-            sensed.map(move |hop| ReservedLink { stream, hop: hop as u8, airtime: path[hop].airtime })
+            let sensed = around.sensed(&booking.path);
+            sensed.map(move |(hop, airtime)| ReservedLink { stream, hop: hop as u8, airtime })
         });
-        around.reserved(&links.collect::<Vec<_>>(), left_out)
+        links.collect()
     }
 
     /// The user of this display wants a stream over a path.
@@ -514,12 +518,12 @@ impl Reservations {
         let Rules { policy, max_airtime, stalls_per_hour, pace, .. } = self.rules;
         let around = knowledge.surroundings();
         let path = &booking.path;
-        let sensed = (1..path.len()).filter(|&hop| around.senses([path[hop - 1].node, path[hop].node]));
-        let sensed: Vec<u16> = sensed.map(|hop| path[hop].airtime).collect();
+        let sensed: Vec<u16> = around.sensed(path).map(|(_, airtime)| airtime).collect();
         let own_airtime: f64 = sensed.iter().copied().map(share).sum();
-        let others = self.reserved(around, |other| other.is_same_request(stream) || left_out.contains(&other));
+        let links = self.known_links(around);
+        let others = around.reserved(&links, |other| other.is_same_request(stream) || left_out.contains(&other));
         // Other paths of the same request carry nothing while this one does.
-        let rivals = self.reserved(around, |other| other == stream || !other.is_same_request(stream));
+        let rivals = around.reserved(&links, |other| other == stream || !other.is_same_request(stream));
         let limit = if policy == Policy::Hops { 1.0 } else { max_airtime };
         let (rate, length) = (f64::from(booking.wish.rate), f64::from(booking.wish.length) / 1e3);
         // Shares are rounded up to units, and the greatest may stand for more than all of the time.

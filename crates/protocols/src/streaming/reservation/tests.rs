@@ -284,19 +284,24 @@ fn of_two_that_race_the_lower_identity_wins() {
     assert!(matches!(message(&mut relay, 4), Message::Reject { reason: Refusal::Airtime, .. }));
 }
 
+/// Why the last node of a path of one link refuses a stream of 4 Mb/s, if it does.
+fn refusal(world: &World, rules: Rules) -> Option<Refusal> {
+    let mut last = Reservations::new(node(2), rules, 7);
+    let Plan { stream, attempt, wish, prefetch, path } = plan(1, &[1, 2], 0.2);
+    let reserve = Message::Reserve { stream, attempt, place: 1, wish, prefetch, risk: 0, path };
+    last.handle_message(node(1), reserve, world, seconds(20));
+    outputs(&mut last).into_iter().find_map(|output| match output {
+        Output::Send { message: Message::Reject { reason, .. }, .. } => Some(reason),
+        _ => None,
+    })
+}
+
 #[test]
 fn each_policy_refuses_for_its_own_reason() {
     let verdict = |policy, rate: f64, change: fn(&mut Rules)| {
         let mut rules = Rules { policy, ..RULES };
         change(&mut rules);
-        let (world, mut last) = (World::new(2, rate), Reservations::new(node(2), rules, 7));
-        let Plan { stream, attempt, wish, prefetch, path } = plan(1, &[1, 2], 0.2);
-        let reserve = Message::Reserve { stream, attempt, place: 1, wish, prefetch, risk: 0, path };
-        last.handle_message(node(1), reserve, &world, seconds(20));
-        outputs(&mut last).into_iter().find_map(|output| match output {
-            Output::Send { message: Message::Reject { reason, .. }, .. } => Some(reason),
-            _ => None,
-        })
+        refusal(&World::new(2, rate), rules)
     };
     let as_is = |_: &mut Rules| {};
     assert_eq!(verdict(Policy::All, 1e6, as_is), None);
@@ -316,16 +321,10 @@ fn each_policy_refuses_for_its_own_reason() {
 #[test]
 fn a_profile_by_itself_does_not_count_what_others_reserve() {
     let verdict = |policy, taken: f64| {
-        let (mut world, mut last) = (World::new(2, 20e6), Reservations::new(node(2), Rules { policy, ..RULES }, 7));
+        let mut world = World::new(2, 20e6);
         let links = vec![ReservedLink { stream: stream(9), hop: 1, airtime: units(taken) }];
         world.surroundings.handle_hello(node(3), (1..=5).map(node).collect(), links, vec![], Instant::START);
-        let Plan { stream, attempt, wish, prefetch, path } = plan(1, &[1, 2], 0.2);
-        let reserve = Message::Reserve { stream, attempt, place: 1, wish, prefetch, risk: 0, path };
-        last.handle_message(node(1), reserve, &world, seconds(20));
-        outputs(&mut last).into_iter().find_map(|output| match output {
-            Output::Send { message: Message::Reject { reason, .. }, .. } => Some(reason),
-            _ => None,
-        })
+        refusal(&world, Rules { policy, ..RULES })
     };
     assert_eq!(verdict(Policy::Statistical, 0.6), None);
     assert_eq!(verdict(Policy::Statistical, 0.7), Some(Refusal::Airtime));
