@@ -156,7 +156,7 @@ def lines(drawn: Sequence[Line], *, x: str, y: str, doubling: bool = False, fact
             drawing = axes.errorbar(
                 [at for at, _, _ in points],
                 [value for _, value, _ in points],
-                yerr=_intervals([value for _, value, _ in points], [half for *_, half in points], y),
+                yerr=intervals([value for _, value, _ in points], [half for *_, half in points], y),
                 linestyle="-" if index < len(COLOURS) else "--",
                 **look,
             )
@@ -269,7 +269,7 @@ def _lowest(groups: Sequence[Group]) -> float:
     return min((height for group in groups for height in group.heights if math.isfinite(height)), default=0.0)
 
 
-def _intervals(values: Sequence[float], half_widths: Sequence[float], y: str) -> tuple[list[float], list[float]]:
+def intervals(values: Sequence[float], half_widths: Sequence[float], y: str) -> tuple[list[float], list[float]]:
     """Lengths of intervals below and above values with the label `y`, as drawn. Intervals of the t distribution are
     unbounded: here they end at zero and, in %, at 100, unless a value is beyond.
     """
@@ -294,7 +294,7 @@ def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group], y: str) ->
             places,
             group.heights,
             width * 0.92,
-            yerr=_intervals(group.heights, group.half_widths, y) if any(group.half_widths) else None,
+            yerr=intervals(group.heights, group.half_widths, y) if any(group.half_widths) else None,
             color=to_rgba(COLOURS[index % len(COLOURS)], FILL),
             edgecolor=COLOURS[index % len(COLOURS)],
             ecolor=INK,

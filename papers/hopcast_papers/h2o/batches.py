@@ -5,11 +5,10 @@ Scene d once more with `cloud.batch`, and the same seeds. The differences are va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Mapping
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
-from hopcast.lab.rows import Row, Sample, value
+from hopcast.lab.experiment import Amount, Case, Measured, Parameter
+from hopcast.lab.rows import Row, value
 from hopcast_papers.h2o import homes, load
 
 BATCH = 8
@@ -39,22 +38,13 @@ def cases(amount: Amount) -> Mapping[str, Case]:
     }
 
 
-METRICS: Final[tuple[tuple[str, str, Callable[[Document], float]], ...]] = (
-    ("admitted", "%", homes.admitted_of_others),
-    ("whole without a hiccup", "%", load.fine),
-    ("hiccups", "1/h", homes.hiccups_per_hour),
-    ("start-up", "s", homes.start_up),
-)
-
-
 def rows(measured: Measured) -> list[Row]:
     """The rows of the scene: differences by seed."""
     found: list[Row] = []
     for rule in RULES:
         for offered in LOADS:
             name = case(rule, offered)
-            pairs = list(zip(measured.documents[name], measured.documents[load.case(rule, offered)], strict=True))
-            for metric, unit, read in METRICS:
-                differences = Sample(tuple(read(batches) - read(packets) for batches, packets in pairs))
+            for metric, unit, read in load.METRICS:
+                differences = homes.differences(measured, name, load.case(rule, offered), read)
                 found.append(value("H12", name, f"{metric}, batches − packets", unit, differences))
     return found

@@ -63,6 +63,7 @@ def _scenario(rule: Rule, hops: int, amount: Amount) -> Scenario:
 
 
 def case(rule: str, hops: int) -> str:
+    """The name of a case."""
     return f"a, {rule}, {hops} hop{'s' if hops > 1 else ''}"
 
 

@@ -127,7 +127,7 @@ def _notes(table: Table) -> list[str]:
         "Scenes with reserved airtime ran again when devices began to tell at once what is reserved. Before, streams that reserved within two seconds of each other could take the same "
         "airtime, which runs of d with another seed showed. Scenes in which paths are lost ran again when the first search after that became shorter. Then H12.flicker, which had held, failed. b, o and p ran again "
         "when the estimate of stalls knew how fast a source sends.",
-        "d and n: TCP per hop, and carriers that expect to meet the display, were added last, after all other runs. No sentence is judged by them.",
+        "d and n: TCP per hop, and carriers that expect to meet the display, were added after the runs of all other scenes but o and p. No sentence is judged by them.",
         "Scenes a to i, k to p, and failures; real hosts are H15. In the quick form a case has less than 100 hours of display, so that rates of hiccups below 0.03 per hour can't be told from zero.",
     ]
 

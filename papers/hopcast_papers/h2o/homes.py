@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from hopcast.lab.experiment import Document
+from hopcast.lab.experiment import Document, Measured
+from hopcast.lab.rows import Sample
 
 if TYPE_CHECKING:
     from hopcast.types import Radio
@@ -49,6 +50,11 @@ def admitted_of_others(document: Document) -> float:
     return float(100 * totals["admitted"] / asked) if asked else math.nan
 
 
+def hours_displayed(documents: Iterable[Document]) -> Sample:
+    """Hours of display in all of these runs together."""
+    return Sample((sum(document["cloud"]["totals"]["played_s"] for document in documents) / 3600,))
+
+
 def start_up(document: Document) -> float:
     """Mean start-up of displays that began, s."""
     times = [one["start_up_s"] for one in document["cloud"]["streams"] if one["start_up_s"] is not None]
@@ -64,3 +70,9 @@ def starved(document: Document) -> float:
     """Share of the streams that were shown and stalled; zero of none."""
     streams = shown(document)
     return sum(stream["hiccups"] > 0 for stream in streams) / len(streams) if streams else 0.0
+
+
+def differences(measured: Measured, case: str, other: str, read: Callable[[Document], float]) -> Sample:
+    """What one case has more than another, by seed."""
+    pairs = zip(measured.documents[case], measured.documents[other], strict=True)
+    return Sample(tuple(read(one) - read(base) for one, base in pairs))

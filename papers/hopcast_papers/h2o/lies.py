@@ -10,8 +10,8 @@ import math
 from collections.abc import Mapping
 
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter
-from hopcast.lab.rows import Row, Sample, value
-from hopcast_papers.h2o import load, oracle
+from hopcast.lab.rows import Row, value
+from hopcast_papers.h2o import homes, load, oracle
 
 LIAR = f"home{load.SIDE**2 // 2}"
 FACTORS: Mapping[str, float] = {"ten times the rates": 10.0, "a tenth of the rates": 0.1}
@@ -77,7 +77,6 @@ def rows(measured: Measured) -> list[Row]:
             )
             for lie in FACTORS:
                 name = case(lie, offered)
-                pairs = zip(measured.documents[name], measured.documents[honest], strict=True)
-                cost = Sample(tuple(read(one) - read(other) for one, other in pairs))
+                cost = homes.differences(measured, name, honest, read)
                 found.append(value("H12", name, f"{metric}, others, less without the lie", unit, cost))
     return found

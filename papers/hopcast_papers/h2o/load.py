@@ -10,11 +10,11 @@ its TSPEC asks for), and displays that adapt the rate of the clip, and are all a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
-from hopcast.lab.rows import Row, Sample, value
+from hopcast.lab.rows import Row, value
 from hopcast.results import Result
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes, oracle, tcp_per_hop
@@ -188,6 +188,15 @@ def _shown(document: Document) -> float:
     return float(100 * shown / (asked * LENGTH)) if asked else math.nan
 
 
+METRICS: Final[tuple[tuple[str, str, Callable[[Document], float]], ...]] = (
+    ("admitted", "%", homes.admitted_of_others),
+    ("whole without a hiccup", "%", fine),
+    ("hiccups", "1/h", homes.hiccups_per_hour),
+    ("start-up", "s", homes.start_up),
+)
+"""By which scenes with these homes are compared."""
+
+
 def rows(measured: Measured) -> list[Row]:
     """The rows of the scene."""
     found: list[Row] = []
@@ -198,8 +207,8 @@ def rows(measured: Measured) -> list[Row]:
             found.append(value("H12", name, "whole without a hiccup", "%", measured.sample(name, fine)))
             found.append(value("H12", name, "media shown", "%", measured.sample(name, _shown)))
             found.append(value("H12", name, "hiccups", "1/h", measured.sample(name, homes.hiccups_per_hour)))
-            hours = sum(one["cloud"]["totals"]["played_s"] for one in measured.documents[name]) / 3600
-            found.append(value("H12", name, "time displayed in all runs", "h", Sample((hours,))))
+            hours = homes.hours_displayed(measured.documents[name])
+            found.append(value("H12", name, "time displayed in all runs", "h", hours))
     high = LOADS[-1]
     ours, none = case("statistical", high), case("all", high)
     entered = measured
@@ -269,7 +278,7 @@ def panels(table: Table) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    from hopcast.figures import COLOURS, MARKERS, STYLE
+    from hopcast.figures import COLOURS, MARKERS, STYLE, intervals
 
     shares = {
         "whole without a hiccup": "whole without a hiccup, % of requests",
@@ -283,14 +292,12 @@ def panels(table: Table) -> Figure:
                 found = [table[case(name, load), metric] for load in LOADS]
                 heights = [row.measured or 0.0 for row in found]
                 half = [row.ci95 or 0.0 for row in found]
-                top = 100.0 if metric in shares else math.inf
-                below = [min(one, height) for one, height in zip(half, heights, strict=True)]
-                above = [min(one, max(top - height, 0.0)) for one, height in zip(half, heights, strict=True)]
+                ends = intervals(heights, half, "%" if metric in shares else "1/h")
                 look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
                 look |= LOOKS.get(name, {})
                 # Side by side, so that intervals of one load can be told apart.
                 shifted = [load * 2 ** ((place - (len(NAMES) - 1) / 2) * 0.05) for load in LOADS]
-                axes.errorbar(shifted, heights, yerr=[below, above], label=name, elinewidth=0.8, capsize=2.0, **look)
+                axes.errorbar(shifted, heights, yerr=ends, label=name, elinewidth=0.8, capsize=2.0, **look)
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_locator(FixedLocator(LOADS))
             axes.xaxis.set_minor_locator(NullLocator())

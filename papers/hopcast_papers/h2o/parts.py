@@ -6,15 +6,15 @@ of a device with all parts is halved or doubled, or the probability of a stall i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
-from hopcast.lab.rows import Row, Sample, value
+from hopcast.lab.experiment import Amount, Case, Measured, Parameter, Table
+from hopcast.lab.rows import Row, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes, load
 from hopcast_papers.h2o.places import number
-from hopcast_papers.h2o.slow_link import DURATION, INTERVAL, SPREAD, STALLS_PER_HOUR
+from hopcast_papers.h2o.slow_link import DURATION, INTERVAL, SPREAD, STALLS_PER_HOUR, people
 from hopcast_papers.notes import outcome
 from hopcast_papers.register import REGISTER
 
@@ -106,17 +106,7 @@ def _scenario(name: str, keys: Cloud, amount: Amount) -> Scenario:
         name=name,
         duration=START + length + 2 * LENGTH,
         seed=1,
-        radio={
-            **RADIO,
-            "obstacles": {
-                "blockage": {
-                    "interval": INTERVAL,
-                    "duration": DURATION,
-                    "spread": SPREAD,
-                    "attenuation": [f"{PERSON:g} dB", f"{PERSON:g} dB"],
-                }
-            },
-        },
+        radio={**RADIO, "obstacles": people(PERSON)},
         nodes=[load.HOMES],
         cloud={
             **keys,
@@ -164,31 +154,18 @@ def cases(amount: Amount) -> Mapping[str, Case]:
     return {name: Case(_scenario(name, keys, amount), seeds) for name, keys in devices.items()}
 
 
-METRICS: Final[tuple[tuple[str, str, Callable[[Document], float]], ...]] = (
-    ("admitted", "%", homes.admitted_of_others),
-    ("whole without a hiccup", "%", load.fine),
-    ("hiccups", "1/h", homes.hiccups_per_hour),
-    ("start-up", "s", homes.start_up),
-)
-
-
 def rows(measured: Measured) -> list[Row]:
     """The rows of the scenes: what a device with all parts does, and by seed how much others differ from it."""
     found: list[Row] = []
     for name in (WHOLE, *map(without, WITHOUT), *map(varied, VARIED)):
-        for metric, unit, read in METRICS:
+        for metric, unit, read in load.METRICS:
             found.append(value("H12", name, metric, unit, measured.sample(name, read)))
-        hours = sum(one["cloud"]["totals"]["played_s"] for one in measured.documents[name]) / 3600
-        found.append(value("H12", name, "time displayed in all runs", "h", Sample((hours,))))
-
-    def less(name: str, read: Callable[[Document], float]) -> Sample:
-        pairs = zip(measured.documents[WHOLE], measured.documents[name], strict=True)
-        return Sample(tuple(read(every) - read(one) for every, one in pairs))
-
+        hours = homes.hours_displayed(measured.documents[name])
+        found.append(value("H12", name, "time displayed in all runs", "h", hours))
     for part in WITHOUT:
-        fewer = less(without(part), lambda document: -homes.hiccups_per_hour(document))
-        found.append(value("H12", without(part), "hiccups, more than with all parts", "1/h", fewer))
-    brought = {without(part): less(without(part), load.fine) for part in WITHOUT}
+        more = homes.differences(measured, without(part), WHOLE, homes.hiccups_per_hour)
+        found.append(value("H12", without(part), "hiccups, more than with all parts", "1/h", more))
+    brought = {without(part): homes.differences(measured, WHOLE, without(part), load.fine) for part in WITHOUT}
     found += REGISTER.rows("H12.parts", "o", "whole without a hiccup, all parts − without", "%", brought)
     kept = measured.sample(WHOLE, homes.hiccups_per_hour)
     found.append(REGISTER.row("H12.aim", WHOLE, "hiccups per hour", "1/h", kept))
@@ -229,24 +206,23 @@ def _bars(table: Table, cases: Mapping[str, str]) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, FuncFormatter
 
-    from hopcast.figures import COLOURS, STYLE
+    from hopcast.figures import COLOURS, STYLE, intervals
 
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(9.0, 0.8 + 0.3 * len(cases)), layout="constrained")
         panels = figure.subplots(1, 2, sharey=True)
-        for axes, (metric, label, top) in zip(
-            panels,
-            (("whole without a hiccup", "whole without a hiccup, %", 100.0), ("hiccups", "hiccups per hour", 1e9)),
-            strict=True,
-        ):
+        labels = {"whole without a hiccup": "whole without a hiccup, %", "hiccups": "hiccups per hour"}
+        for axes, (metric, label) in zip(panels, labels.items(), strict=True):
             found = [table[case, metric] for case in cases.values()]
             widths, half = [row.measured or 0.0 for row in found], [row.ci95 or 0.0 for row in found]
-            ends = [
-                [min(one, width) for one, width in zip(half, widths, strict=True)],
-                [min(one, top - width) for one, width in zip(half, widths, strict=True)],
-            ]
             axes.barh(
-                list(cases), widths, xerr=ends, color=COLOURS[0], alpha=0.5, capsize=2.0, error_kw={"elinewidth": 1.0}
+                list(cases),
+                widths,
+                xerr=intervals(widths, half, label),
+                color=COLOURS[0],
+                alpha=0.5,
+                capsize=2.0,
+                error_kw={"elinewidth": 1.0},
             )
             axes.set_xlabel(label)
             axes.set_xlim(left=0.0)

@@ -18,7 +18,7 @@ from hopcast_papers.register import REGISTER
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hopcast.types import Cloud, Requests
+    from hopcast.types import Blockage, Cloud, Obstacles, Requests
 
 INTERVAL, DURATION, SPREAD = 60.0, 3.0, 0.8
 """Seconds from one slow time to the next, and their mean length, which is log-normal."""
@@ -46,6 +46,17 @@ def closed_form_prefetch(stalls_per_hour: float) -> float:
     return (1 - SLOW / RATE) * DURATION * math.exp(SPREAD * deviate - SPREAD**2 / 2)
 
 
+def people(loss: float) -> Obstacles:
+    """People who pass through links, and take this loss in dB each."""
+    blockage: Blockage = {
+        "interval": INTERVAL,
+        "duration": DURATION,
+        "spread": SPREAD,
+        "attenuation": [f"{loss:g} dB", f"{loss:g} dB"],
+    }
+    return {"blockage": blockage}
+
+
 def _link(name: str, amount: Amount, keys: Cloud) -> Scenario:
     """Two devices, 120 m apart; people who pass through take 13 dB, and the rate is the best for the power."""
     clips = amount.pick(quick=6, full=12)
@@ -62,14 +73,7 @@ def _link(name: str, amount: Amount, keys: Cloud) -> Scenario:
             "rts_threshold": "off",
             "tx_power": "1 dBm",
             "propagation": {"model": "free-space"},
-            "obstacles": {
-                "blockage": {
-                    "interval": INTERVAL,
-                    "duration": DURATION,
-                    "spread": SPREAD,
-                    "attenuation": ["13 dB", "13 dB"],
-                }
-            },
+            "obstacles": people(13.0),
         },
         nodes=[{"name": "home", "count": 2, "placement": {"shape": "line", "spacing": "120 m"}}],
         cloud={
