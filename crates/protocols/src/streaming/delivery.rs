@@ -411,6 +411,14 @@ impl Receiver {
         receiver
     }
 
+    /// The buffer has room for `prefetch` from now on, if it had less. The display goes on after a hiccup as before: with what it began with. A
+    /// display that adapts keeps its adapter's buffer.
+    pub fn widen(&mut self, prefetch: Duration) {
+        if self.adapter.is_none() {
+            self.buffer = self.buffer.max(room(prefetch));
+        }
+    }
+
     /// Chooses the next segment if the last one has come and there is room.
     fn choose(&mut self, now: Instant) {
         if self.is_waiting() {

@@ -73,7 +73,7 @@ const SECOND_PROBE: Duration = Duration::from_millis(30);
 const ANSWERS: Duration = Duration::from_millis(500);
 /// Time for which it waits in the first search after a path was lost, since what is in its buffer does not last long.
 const HURRIED_ANSWERS: Duration = Duration::from_millis(100);
-/// Searches before a display gives up, besides a hurried one.
+/// Searches of a user who has seen nothing yet.
 const SEARCHES: u8 = 3;
 /// In place of the number of the search: the hurried one, before the first.
 const HURRIED: u8 = 0;
@@ -81,9 +81,7 @@ const HURRIED: u8 = 0;
 const PATHS: usize = 3;
 /// Time without media after which a display looks for another path though it hears the next device.
 const SILENCE: Duration = Duration::from_secs(15);
-/// Times that a display looks for another path, because one was lost or all were refused. A search because [`Paths`] gave a path up does not count.
-const REROUTES: u32 = 3;
-/// Time without media after which a display gives up if no device answers: one that is gone may come back before.
+/// Time without media after which a display gives up a stream that was under way. A device that is gone may come back before, and a person leave a beam.
 const GIVES_UP: Duration = Duration::from_secs(20);
 /// Clips that a device looks for at a time because others do.
 const CARRIED: usize = 8;
@@ -288,8 +286,8 @@ struct Request {
     rates: Option<Arc<[u32]>>,
     /// When the last packet of media came.
     came: Option<Instant>,
-    /// Times that it looked for another path, of [`REROUTES`].
-    searches: u32,
+    /// When it last was well: it was made, had its first path, got media, or asked for none.
+    well: Instant,
     /// Its paths, if they may be shortened.
     paths: Option<Paths>,
     /// Who wants it.
@@ -495,7 +493,7 @@ impl Device {
             receiver: None,
             rates: None,
             came: None,
-            searches: 0,
+            well: now,
             paths,
             party,
             patient_until: now,
@@ -738,6 +736,7 @@ impl Device {
         let Some(request) = self.viewings.get_mut(stream.request() as usize) else { return };
         if let (Some(receiver), Step::Playing { heard, .. }) = (&mut request.receiver, &mut request.step) {
             *heard = now;
+            request.well = now;
             let gap = request.came.replace(now).map(|came| now.saturating_since(came));
             request.viewing.gap = request.viewing.gap.max(gap);
             for number in sequence..sequence.saturating_add(packets) {
@@ -972,9 +971,7 @@ impl Device {
                     }
                 }
                 path::Output::Search => {
-                    request.viewing.reroutes += 1;
-                    self.release_paths(number, now);
-                    self.search(number, HURRIED, now);
+                    self.replace_path(number, now);
                 }
             }
         }
@@ -1011,15 +1008,14 @@ impl Device {
             Step::Searching { until, searches, answers } if *until <= now => {
                 let (searches, mut answers) = (*searches, core::mem::take(answers));
                 if answers.is_empty() {
-                    let has_begun = request.receiver.is_some();
-                    return if searches < SEARCHES {
+                    return if request.receiver.is_some() {
+                        self.search_again(number, 1, now);
+                    } else if searches < SEARCHES {
                         self.search(number, searches + 1, now);
-                    } else if has_begun && now < request.latest_media() + GIVES_UP {
-                        self.search(number, 1, now);
                     } else if now < request.patient_until {
                         request.step = Step::Waiting { until: now + PAUSE };
                     } else {
-                        self.end(number, if has_begun { Outcome::Broken } else { Outcome::NotFound }, now);
+                        self.end(number, Outcome::NotFound, now);
                     };
                 }
                 let slowest = |path: &[ProbedHop]| path[1..].iter().map(|hop| hop.rate).min();
@@ -1037,6 +1033,7 @@ impl Device {
                 // An adaptive display with a full buffer asks for nothing.
                 if !receiver.is_waiting() {
                     *heard = now;
+                    request.well = now;
                 }
                 let is_silent = *heard + SILENCE <= now;
                 if receiver.is_finished() {
@@ -1148,7 +1145,9 @@ impl Device {
             let most = Duration::from_millis(u64::from(most) * 11 / 10);
             if most <= prefetch::LEAST * 11 / 10 { prefetch::LEAST } else { most.min(prefetch::MOST) }
         });
-        self.plan(number, path, prefetch, false, paths, now);
+        // The buffer of a stream that is under way does not shrink.
+        let buffered = request.receiver.as_ref().map_or(Duration::ZERO, |_| request.viewing.prefetch);
+        self.plan(number, path, prefetch.max(buffered), false, paths, now);
     }
 
     fn plan(
@@ -1338,10 +1337,16 @@ impl Device {
         let request = &mut self.viewings[stream.request() as usize];
         let adapter = self.config.adaptation.zip(request.rates.clone());
         let adapter = adapter.map(|(config, rates)| Adapter::new(config, rates, wish.length));
-        request.receiver.get_or_insert_with(|| match adapter {
-            Some(adapter) => Receiver::adaptive(adapter, length(&wish), prefetch, asked, now),
-            None => Receiver::new(layout, prefetch, asked, now),
-        });
+        match &mut request.receiver {
+            Some(receiver) => receiver.widen(prefetch),
+            none => {
+                request.well = now;
+                *none = Some(match adapter {
+                    Some(adapter) => Receiver::adaptive(adapter, length(&wish), prefetch, asked, now),
+                    None => Receiver::new(layout, prefetch, asked, now),
+                });
+            }
+        }
         if let Some(paths) = &mut request.paths {
             paths.handle_start(now);
         }
@@ -1355,7 +1360,8 @@ impl Device {
             return;
         }
         let Some(request) = self.viewings.get_mut(number as usize) else { return };
-        let is_adaptive = self.config.prefetch.is_none() && request.party.is_user();
+        // A stream that is under way had better go on with a larger buffer than not at all.
+        let is_adaptive = (self.config.prefetch.is_none() || request.receiver.is_some()) && request.party.is_user();
         let Step::Reserving { path, has_waited_longer, others } = &mut request.step else { return };
         let (path, others) = (core::mem::take(path), core::mem::take(others));
         let longer = Duration::from_millis(u64::from(fits) * 11 / 10).min(prefetch::MOST);
@@ -1367,6 +1373,7 @@ impl Device {
         if !others.is_empty() {
             self.reserve(number, others, now);
         } else if request.receiver.is_some() {
+            self.release_paths(number, now);
             self.search_again(number, 1, now);
         } else if now < request.patient_until {
             request.step = Step::Waiting { until: now + PAUSE };
@@ -1382,16 +1389,19 @@ impl Device {
         if request.receiver.as_ref().is_some_and(Receiver::is_complete) {
             return;
         }
-        request.viewing.reroutes += u32::from(request.searches < REROUTES);
+        self.replace_path(number, now);
+    }
+
+    /// Looks for another path in place of those that a stream under way has.
+    fn replace_path(&mut self, number: u32, now: Instant) {
+        self.release_paths(number, now);
+        self.viewings[number as usize].viewing.reroutes += 1;
         self.search_again(number, HURRIED, now);
     }
 
-    /// A display without a path looks for another one, or gives up.
+    /// A display without a path looks for one, or gives up.
     fn search_again(&mut self, number: u32, searches: u8, now: Instant) {
-        self.release_paths(number, now);
-        let request = &mut self.viewings[number as usize];
-        request.searches += 1;
-        if request.searches <= REROUTES {
+        if now < self.viewings[number as usize].well + GIVES_UP {
             self.search(number, searches, now);
         } else {
             self.end(number, Outcome::Broken, now);
@@ -1448,11 +1458,6 @@ impl Device {
 }
 
 impl Request {
-    /// When the last packet of media came, or the user asked for some.
-    fn latest_media(&self) -> Instant {
-        self.came.unwrap_or(self.viewing.asked)
-    }
-
     fn at(&self, now: Instant) -> Viewing {
         let paths = self.paths.as_ref().map_or_else(path::Counts::default, |paths| paths.counts(now));
         if let Some(show) = &self.show {

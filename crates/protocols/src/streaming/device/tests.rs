@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use hopcast_wire::cloud::ReservedLink;
+
 use super::*;
 use crate::streaming::admission::Estimator;
 use crate::streaming::carrier;
@@ -222,6 +224,14 @@ impl Net {
         self.devices[place] = Device::new(node(place), self.config, clips, 99, self.told(place));
     }
 
+    /// A device receives this message.
+    fn tell(&mut self, place: usize, from: Ipv4Addr, message: &Message) {
+        let octets: Arc<[u8]> = message.emit().into();
+        let now = self.told(place);
+        self.devices[place].handle_datagram(from, &octets, octets.len() as u32, now);
+        self.drain(place);
+    }
+
     fn booked(&self) -> usize {
         self.devices.iter().map(|device| device.reservations().streams().count()).sum()
     }
@@ -433,7 +443,7 @@ fn the_longest_time_without_media_is_on_record() {
     assert!((Duration::from_secs(4)..Duration::from_millis(4_600)).contains(&gap), "{gap:?}");
 }
 
-/// The last packets come at most 0.13 s before all are lost: a feedback each 0.1 s lets them go. The display searches each 1.5 s, and the first search
+/// The last packets come at most 0.13 s before all are lost: a feedback each 0.1 s lets them go. The display searches each 0.5 s, and the first search
 /// that ends 20 s after the last packet is the last one.
 #[test]
 fn a_display_that_lost_its_path_gives_up_20_s_after_the_last_packet() {
@@ -445,7 +455,7 @@ fn a_display_that_lost_its_path_gives_up_20_s_after_the_last_packet() {
     let lost = net.now;
     net.run_until(lost + Duration::from_millis(20_000 - 130));
     assert_eq!(net.viewing(0).outcome, Outcome::Playing);
-    net.run_until(lost + Duration::from_millis(20_000 + 1_500 + 2));
+    net.run_until(lost + Duration::from_millis(20_000 + 500 + 2));
     assert_eq!((net.viewing(0).outcome, net.viewing(0).reroutes), (Outcome::Broken, 1));
 }
 
@@ -465,7 +475,7 @@ fn what_is_booked_over_a_device_that_is_gone_ends_with_its_hellos() {
     assert_eq!((net.booked(), net.devices[2].senders.len(), net.viewing(0).reroutes), (0, 0, 1));
 }
 
-/// All packets are lost for 16.2 s, in which the display misses its relay, searches each 1.5 s, and has no answer. Nodes know each other again after two hellos.
+/// All packets are lost for 16.2 s, in which the display misses its relay, searches each 0.5 s, and has no answer. Nodes know each other again after two hellos.
 #[test]
 fn a_display_searches_until_a_path_is_back() {
     let mut net = Net::string(3, Policy::All, 20e6, 1);
@@ -493,19 +503,13 @@ fn a_display_that_lost_its_path_searches_again_after_a_refusal() {
     net.ask(0, FILM);
     net.run_for(3);
     let stream = StreamId { display: node(0), number: 0 };
-    let tell = |net: &mut Net, message: Message| {
-        let octets: Arc<[u8]> = message.emit().into();
-        let length = octets.len() as u32;
-        net.devices[0].handle_datagram(node(1), &octets, length, net.now);
-        net.drain(0);
-    };
-    tell(&mut net, Message::Release { stream });
+    net.tell(0, node(1), &Message::Release { stream });
     net.run_until(net.now + HURRIED_ANSWERS);
     let attempt = net.devices[0].viewings[0].attempt;
     assert!(matches!(net.devices[0].viewings[0].step, Step::Reserving { .. }));
     // Its RESERVE does not arrive.
     net.flights.clear();
-    tell(&mut net, Message::Reject { stream, attempt, node: node(1), reason: Refusal::Lost, fits: 0 });
+    net.tell(0, node(1), &Message::Reject { stream, attempt, node: node(1), reason: Refusal::Lost, fits: 0 });
     assert!(matches!(net.devices[0].viewings[0].step, Step::Searching { .. }));
     net.run_until(net.now + Duration::from_millis(502));
     let viewing = net.viewing(0);
@@ -513,6 +517,95 @@ fn a_display_that_lost_its_path_searches_again_after_a_refusal() {
     assert!(matches!(net.devices[0].viewings[0].step, Step::Playing { .. }));
     net.run_for(30);
     assert_eq!((net.viewing(0).outcome, net.booked()), (Outcome::Completed, 0));
+}
+
+/// A device near the source has reserved all airtime when the path ends. Searches are refused, a hurried one and then two a second, until the device
+/// is gone 5.5 s after its last hello, or for 20 s.
+#[test]
+fn a_display_whose_paths_are_all_refused_searches_for_20_s() {
+    for (hellos, searches, outcome) in [(1, 9..=11, Outcome::Completed), (4, 38..=40, Outcome::Broken)] {
+        let mut net = Net::string(2, Policy::Airtime, 20e6, 1);
+        net.run_for(5);
+        net.ask(0, FILM);
+        net.run_for(3);
+        let other = ReservedLink { stream: StreamId { display: node(9), number: 0 }, hop: 1, airtime: units(0.85) };
+        let all = Message::Hello { heard: Vec::new(), own: vec![other], near: Vec::new() };
+        net.tell(1, node(9), &all);
+        net.tell(0, node(1), &Message::Release { stream: StreamId { display: node(0), number: 0 } });
+        let lost = net.now;
+        for _ in 1..hellos {
+            net.run_for(5);
+            net.tell(1, node(9), &all);
+        }
+        net.run_for(5);
+        let viewing = net.viewing(0);
+        assert_eq!((viewing.outcome, viewing.reroutes), (Outcome::Playing, 1));
+        assert!(searches.contains(&viewing.refusals), "{}", viewing.refusals);
+        net.run_until(lost + Duration::from_millis(20_600));
+        assert_eq!(net.viewing(0).outcome == Outcome::Broken, hellos > 1);
+        net.run_for(20);
+        assert_eq!((net.viewing(0).outcome, net.booked()), (outcome, 0));
+    }
+}
+
+/// It takes 35 s until a path is there, and that is lost before any packet of media came.
+#[test]
+fn a_user_who_has_waited_gets_a_second_path() {
+    let mut net = Net::string(2, Policy::All, 20e6, 1);
+    net.loss = 1.0;
+    net.ask(0, FILM);
+    let until = net.told(0) + Duration::from_secs(60);
+    net.devices[0].handle_patience(until);
+    net.run_for(35);
+    net.loss = 0.0;
+    while !matches!(net.devices[0].viewings[0].step, Step::Playing { .. }) {
+        assert_eq!(net.viewing(0).outcome, Outcome::Pending);
+        net.run_until(net.now + Duration::from_millis(1));
+    }
+    net.flights.clear();
+    net.tell(0, node(1), &Message::Release { stream: StreamId { display: node(0), number: 0 } });
+    net.run_for(40);
+    assert_eq!((net.viewing(0).outcome, net.viewing(0).reroutes, net.booked()), (Outcome::Completed, 1, 0));
+}
+
+/// Each path is replaced within the hurried search, and the film is shown.
+#[test]
+fn a_display_may_lose_any_number_of_paths() {
+    let mut net = Net::string(2, Policy::All, 20e6, 1);
+    net.run_for(5);
+    net.ask(0, LONG_FILM);
+    for _ in 0..10 {
+        net.run_for(3);
+        net.tell(0, node(1), &Message::Release { stream: StreamId { display: node(0), number: 0 } });
+    }
+    net.run_for(1);
+    let viewing = net.viewing(0);
+    assert_eq!((viewing.outcome, viewing.reroutes, viewing.report.hiccups), (Outcome::Playing, 10, 0));
+    assert_eq!(net.booked(), 2);
+}
+
+/// The buffer is fixed at a second, and the only other path asks for three: the display tries it with a tenth more, and fills that while it
+/// shows the film at its own rate.
+#[test]
+fn a_stream_under_way_takes_a_path_that_asks_for_a_larger_buffer() {
+    let mut net = Net::with(2, Config { prefetch: Some(Duration::from_secs(1)), ..config(Policy::All) }, 20e6, 1);
+    net.run_for(5);
+    net.ask(0, LONG_FILM);
+    net.run_for(10);
+    let stream = StreamId { display: node(0), number: 0 };
+    let level = |net: &Net| net.devices[0].viewings[0].receiver.as_ref().map(|one| one.buffered(net.now));
+    assert!(level(&net) < Some(Duration::from_millis(1_300)));
+    net.tell(0, node(1), &Message::Release { stream });
+    net.run_until(net.now + HURRIED_ANSWERS);
+    let attempt = net.devices[0].viewings[0].attempt;
+    net.flights.clear();
+    net.tell(0, node(1), &Message::Reject { stream, attempt, node: node(1), reason: Refusal::Risk, fits: 3_000 });
+    assert!(matches!(net.devices[0].viewings[0].step, Step::Reserving { .. }));
+    net.run_for(10);
+    let viewing = net.viewing(0);
+    assert_eq!((viewing.refusals, viewing.report.hiccups, viewing.prefetch), (0, 0, Duration::from_millis(3_300)));
+    assert!((Duration::from_millis(3_300)..Duration::from_millis(3_600)).contains(&level(&net).expect("it plays")));
+    assert_eq!(net.viewing(0).report.start_up_delay.map(|delay| delay < Duration::from_secs(2)), Some(true));
 }
 
 /// A display that starts again counts its requests from 0, while the path still holds what it booked before. After 3 s the others also know its probe.
