@@ -91,7 +91,7 @@ mod linux {
 
     /// Frames that left, the share of them within 1 ms, and the 99th percentile of the lag in seconds.
     fn emulated() -> Result<(u64, f64, f64), Box<dyn Error>> {
-        let scenario = std::env::temp_dir().join(format!("hopcast-bench-{}.toml", std::process::id()));
+        let scenario = tempfile::Builder::new().suffix(".toml").tempfile()?;
         let text = format!(
             r#"
             duration = "60 s"
@@ -109,7 +109,7 @@ mod linux {
         fs::write(&scenario, text)?;
         let mut command = Command::new("chrt");
         command.args(["-R", "-f", "10", env!("CARGO_BIN_EXE_hopcast-live"), "emulate"]);
-        command.arg(&scenario).arg("--json").stderr(Stdio::null());
+        command.arg(scenario.path()).arg("--json").stderr(Stdio::null());
         for flow in 0..FLOWS {
             let (from, to) = (format!("n{}", 2 * flow), format!("n{}", 2 * flow + 1));
             let address = format!("10.0.0.{}", 2 * flow + 2);
@@ -117,7 +117,6 @@ mod linux {
             command.args(["--exec", &to, "exec iperf3 -s -1"]).args(["--exec", &from, &client]);
         }
         let output = command.output()?;
-        fs::remove_file(&scenario)?;
         let object: serde_json::Value = serde_json::from_slice(&output.stdout)?;
         let lag = &object["emulation"]["lag"];
         let number = |key: &str| lag[key].as_f64().ok_or_else(|| format!("no {key} in {lag}"));

@@ -57,15 +57,14 @@ mod linux {
     pub(super) fn run() -> Result<(), Missing> {
         let line = Line::new(2)?;
         let (near, far) = (line.place(0), line.place(1));
-        let film = std::env::temp_dir().join(format!("hopcast-bench-{}.ts", std::process::id()));
+        let film = tempfile::Builder::new().suffix(".ts").tempfile().expect("there is room");
         fs::write(&film, padding()).expect("there is room for 500 MB");
         println!("| cores | | arrived, Gb/s | lost | Gb/s a core | / iperf3 |");
         println!("|---|---|---:|---:|---:|---:|");
-        let film_path = film.display().to_string();
+        let film_path = film.path().display().to_string();
         compare("all", near, far, &film_path)?;
         stay_on_one_core();
         compare("one", near, far, &film_path)?;
-        let _ = fs::remove_file(film);
         Ok(())
     }
 

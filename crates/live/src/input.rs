@@ -42,25 +42,22 @@ pub(crate) fn read_text(path: &Path) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
+    use tempfile::NamedTempFile;
 
     use super::*;
 
-    fn written(name: &str, octets: &[u8]) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("hopcast-input-{name}-{}", std::process::id()));
-        fs::write(&path, octets).expect("there is room");
-        path
+    fn written(octets: &[u8]) -> NamedTempFile {
+        let file = NamedTempFile::new().expect("there is room");
+        fs::write(&file, octets).expect("there is room");
+        file
     }
 
     #[test]
     fn what_is_no_text_is_named_with_the_place() {
-        let (text, latin) = (written("text", b"seed = 1\n"), written("latin", b"seed = 1\nname = \"caf\xe9\"\n"));
-        assert_eq!(read_text(&text), Ok("seed = 1\n".into()));
-        let told = read_text(&latin).expect_err("it is Latin-1");
-        assert_eq!(told, format!("{}: is not UTF-8 text: byte 20, in line 2, is wrong", latin.display()));
-        for path in [text, latin] {
-            fs::remove_file(path).expect("it is there");
-        }
+        let (text, latin) = (written(b"seed = 1\n"), written(b"seed = 1\nname = \"caf\xe9\"\n"));
+        assert_eq!(read_text(text.path()), Ok("seed = 1\n".into()));
+        let told = read_text(latin.path()).expect_err("it is Latin-1");
+        assert_eq!(told, format!("{}: is not UTF-8 text: byte 20, in line 2, is wrong", latin.path().display()));
     }
 
     #[test]

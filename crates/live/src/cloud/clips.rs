@@ -293,19 +293,17 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-
     use proptest::prelude::*;
+    use tempfile::TempDir;
 
     use super::*;
     use crate::stream::transport_stream::tests::transport_packet;
 
-    fn write(name: &str, octets: &[u8]) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("hopcast-clips-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("there is room");
-        let path = folder.join(name);
-        File::create(&path).and_then(|mut file| file.write_all(octets)).expect("there is room");
-        path
+    fn write(name: &str, octets: &[u8]) -> (TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join(name);
+        fs::write(&path, octets).expect("there is room");
+        (folder, path)
     }
 
     /// A stream of 188 kb in each 0.1 s, and so of 15.04 Mb/s, that lasts `tenths`.
@@ -320,7 +318,7 @@ mod tests {
     #[test]
     fn the_rate_of_a_transport_stream_is_that_of_its_clock() {
         let octets = stream(20);
-        let path = write("film.ts", &octets);
+        let (_folder, path) = write("film.ts", &octets);
         let clip = Clip::open(&path, None, &|| false).expect("a stream");
         let Offer { rate, length, size, ref name, digest, .. } = clip.offer;
         // 20 001 packets, 10 000 a second: 2000.1 ms, rounded up. That are 2858 packets of 1316 bytes.
@@ -334,7 +332,6 @@ mod tests {
         }
         assert!(read == octets, "all packets together are the file");
         assert!(!clip.has_changed());
-        let _ = fs::remove_file(path);
     }
 
     #[test]
@@ -347,16 +344,15 @@ mod tests {
                 octets.extend(transport_packet(0x100, ticks, false, 0));
             }
         }
-        let path = write("varies.ts", &octets);
+        let (_folder, path) = write("varies.ts", &octets);
         let clip = Clip::open(&path, None, &|| false).expect("a stream");
         // The first 10 000 packets of 15 001 in 1.9 s take 1.267 s at the constant rate; the last of them is due at 0.1 s.
         assert!((clip.lateness.as_secs_f64() - 1.167).abs() < 0.001, "{:?}", clip.lateness);
-        let _ = fs::remove_file(path);
     }
 
     #[test]
     fn other_files_need_a_rate() {
-        let path = write("film.mkv", &[7; 100_000]);
+        let (_folder, path) = write("film.mkv", &[7; 100_000]);
         let error = Clip::open(&path, None, &|| false).expect_err("no clock");
         assert!(error.contains("4 Mb/s=FILE"), "{error}");
         let clip = Clip::open(&path, Some(1e6), &|| false).expect("a rate");
@@ -367,7 +363,6 @@ mod tests {
         assert!(error.is_err(), "the second has no rate");
         let error = open_all(&["/nowhere/film.ts".into()], &|| false).expect_err("it is not there");
         assert_eq!(error, "--offer /nowhere/film.ts: No such file or directory");
-        let _ = fs::remove_file(path);
     }
 
     #[test]

@@ -703,9 +703,8 @@ mod tests {
 
     #[test]
     fn a_file_gets_its_name_when_it_is_whole_and_leaves_nothing_otherwise() {
-        let folder = std::env::temp_dir().join(format!("hopcast-play-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("there is room");
-        let path = folder.join("film.ts");
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("film.ts");
         let spool = Spool::open(&Target::File(path.clone())).expect("it can be made");
         assert!(!path.exists());
         drop(spool);
@@ -715,10 +714,11 @@ mod tests {
         spool.keep().expect("it is whole");
         drop(spool);
         assert_eq!(fs::read(&path).expect("it is there"), b"film");
-        assert!(Spool::open(&Target::File(folder.clone())).is_err_and(|error| error.to_string() == "it is a folder"));
+        assert!(
+            Spool::open(&Target::File(folder.path().into())).is_err_and(|error| error.to_string() == "it is a folder")
+        );
         let error = Spool::open(&Target::File("/dev/null".into())).expect_err("a device would be replaced");
         assert!(error.to_string().starts_with("it is no file"), "{error}");
-        fs::remove_dir_all(folder).expect("it is there");
     }
 
     #[test]

@@ -298,7 +298,8 @@ mod tests {
 
     #[test]
     fn a_lock_is_on_the_file_that_others_find() {
-        let path = std::env::temp_dir().join(format!("hopcast-lock-{}", std::process::id()));
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("lock");
         let open = private::open;
         let mut opened = 0;
         // A cleaner removes the first one, and has another made or not, between its opening and its lock.
@@ -323,6 +324,5 @@ mod tests {
             assert!(lock(&path, open).expect("it is there").is_some());
         }
         assert_eq!(opened, 4);
-        let _ = fs::remove_file(path);
     }
 }

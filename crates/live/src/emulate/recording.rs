@@ -229,9 +229,8 @@ mod tests {
 
     #[test]
     fn a_recording_takes_the_place_of_an_earlier_one_when_it_is_whole() {
-        let folder = std::env::temp_dir().join(format!("hopcast-recordings-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let [path, link] = ["earlier", "link"].map(|name| folder.join(name));
+        let folder = tempfile::tempdir().unwrap();
+        let [path, link] = ["earlier", "link"].map(|name| folder.path().join(name));
         fs::write(&path, "earlier").unwrap();
         let no_recording = Recording::check(&path).unwrap_err();
         assert!(no_recording.contains("earlier: is no recording: line 1: "), "{no_recording}");
@@ -246,7 +245,7 @@ mod tests {
         assert!(Recording::read(&path).is_ok() && link.is_symlink());
         assert_eq!((Recording::check(&link), Recording::read(&link).unwrap().header), (Ok(()), header()));
         // From a pipe, too, which is read once.
-        let pipe = folder.join("pipe");
+        let pipe = folder.path().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
         let writer = std::thread::spawn({
             let (from, to) = (path.clone(), pipe.clone());
@@ -254,11 +253,9 @@ mod tests {
         });
         assert_eq!(Recording::read(&pipe), Recording::read(&path));
         writer.join().unwrap();
-        fs::remove_file(&pipe).unwrap();
         let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
-        assert_eq!(names, ["earlier", "link"]);
-        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(names, ["earlier", "link", "pipe"]);
         // What is no file is written to.
         Recorder::create(Path::new("/dev/null"), &header()).unwrap().finish(Instant::START, &outputs).unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
@@ -279,8 +276,8 @@ mod tests {
 
     #[test]
     fn one_at_a_time_writes_a_recording_and_what_it_has_flushed_is_there() {
-        let path = std::env::temp_dir().join(format!("hopcast-recording-twice-{}", std::process::id()));
-        let draft = path.with_extension("draft");
+        let folder = tempfile::tempdir().unwrap();
+        let [path, draft] = ["r", "r.draft"].map(|name| folder.path().join(name));
         let mut recorder = Recorder::create(&path, &header()).unwrap();
         recorder.record(Instant::START, NodeId(0), 0, &[0xab]).unwrap();
         recorder.flush().unwrap();
@@ -293,20 +290,17 @@ mod tests {
         Recorder::create(&path, &header()).unwrap().finish(Instant::START, &outputs).unwrap();
         assert_eq!(Recording::read(&path).unwrap().inputs, []);
         assert!(!draft.exists());
-        fs::remove_file(&path).unwrap();
     }
 
     #[test]
     fn a_link_in_place_of_the_draft_leads_nowhere() {
-        let folder = std::env::temp_dir().join(format!("hopcast-recording-link-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let [precious, path, draft] = ["precious", "r", "r.draft"].map(|name| folder.join(name));
+        let folder = tempfile::tempdir().unwrap();
+        let [precious, path, draft] = ["precious", "r", "r.draft"].map(|name| folder.path().join(name));
         fs::write(&precious, "precious").unwrap();
         std::os::unix::fs::symlink(&precious, &draft).unwrap();
         let error = Recorder::create(&path, &header()).map(|_| ()).unwrap_err().to_string();
         assert!(error.starts_with(&draft.display().to_string()), "{error}");
         assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
-        fs::remove_dir_all(&folder).unwrap();
     }
 
     proptest! {
@@ -314,7 +308,8 @@ mod tests {
         fn what_was_recorded_is_read(
             frames in prop::collection::vec((0_u64..1_000, 0_u32..9, 0_u32..3, prop::collection::vec(any::<u8>(), 0..40)), 0..8),
         ) {
-            let path = std::env::temp_dir().join(format!("hopcast-recording-{}", std::process::id()));
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("r");
             let mut recorder = Recorder::create(&path, &header()).unwrap();
             let mut at = Instant::START;
             let mut inputs = Vec::new();
@@ -325,9 +320,7 @@ mod tests {
             }
             let outputs = Outputs { frames: 3, digest: "0f".into() };
             recorder.finish(at, &outputs).unwrap();
-            let read = Recording::read(&path);
-            std::fs::remove_file(&path).unwrap();
-            prop_assert_eq!(read, Ok(Recording { header: header(), inputs, end: at, outputs }));
+            prop_assert_eq!(Recording::read(&path), Ok(Recording { header: header(), inputs, end: at, outputs }));
         }
 
         #[test]

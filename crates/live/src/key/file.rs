@@ -315,27 +315,10 @@ mod tests {
 
     use super::*;
 
-    /// A folder that goes with the test.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("hopcast-key-{name}-{}", std::process::id()));
-            std::fs::create_dir_all(&path).expect("a folder can be made");
-            Self(path)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-
     #[test]
     fn a_key_is_read_as_it_was_written_and_never_overwritten() {
-        let folder = Folder::new("written");
-        let (path, key) = (folder.0.join("key"), NetworkKey::new(std::array::from_fn(|place| place as u8 * 7)));
+        let folder = tempfile::tempdir().expect("there is room");
+        let (path, key) = (folder.path().join("key"), NetworkKey::new(std::array::from_fn(|place| place as u8 * 7)));
         key.write_new(&path).expect("there is room");
         assert_eq!(std::fs::metadata(&path).expect("it is there").mode() & 0o777, 0o600);
         assert_eq!(read(&path).expect("it is a key"), std::slice::from_ref(&key));
@@ -346,8 +329,8 @@ mod tests {
 
     #[test]
     fn a_key_that_others_can_read_is_refused() {
-        let folder = Folder::new("open");
-        let path = folder.0.join("key");
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("key");
         NetworkKey::new([7; KEY_LEN]).write_new(&path).expect("there is room");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).expect("it is ours");
         let error = read(&path).expect_err("the group can read it").to_string();
@@ -359,8 +342,8 @@ mod tests {
         if !geteuid().is_root() {
             return;
         }
-        let folder = Folder::new("foreign");
-        let path = folder.0.join("key");
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("key");
         NetworkKey::new([7; KEY_LEN]).write_new(&path).expect("there is room");
         std::os::unix::fs::chown(&path, Some(65534), None).expect("root may");
         let error = read(&path).expect_err("nobody can change it").to_string();
@@ -402,13 +385,13 @@ mod tests {
 
     #[test]
     fn an_identity_is_read_as_it_was_written_and_is_no_network_key() {
-        let folder = Folder::new("identity");
-        let path = folder.0.join("identity");
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("identity");
         Identity::new([0xa5; SEED_LEN]).write_new(&path).expect("written");
         assert_eq!(read_identity(&path).expect("read"), [0xa5; SEED_LEN]);
         let error = read(&path).expect_err("no key").to_string();
         assert!(error.contains("it has 73 characters"), "{error}");
-        let other = folder.0.join("key");
+        let other = folder.path().join("key");
         write_new(&other, &NetworkKey::new([1; KEY_LEN])).expect("written");
         assert!(matches!(read_identity(&other), Err(KeyError::NoIdentity { .. })));
     }
@@ -437,8 +420,8 @@ mod tests {
 
     #[test]
     fn a_list_of_members_that_others_can_change_is_refused() {
-        let folder = Folder::new("list");
-        let path = folder.0.join("members");
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("members");
         std::fs::write(&path, format!("{PUBLIC} 10.0.0.1\n")).expect("written");
         let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
         mode(0o644);

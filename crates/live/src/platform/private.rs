@@ -75,43 +75,28 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    use std::path::PathBuf;
 
     use super::*;
 
-    /// A folder that goes with the test.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("hopcast-run-{name}-{}", std::process::id()));
-            fs::create_dir_all(&path).expect("there is room");
-            Self(path)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
     #[test]
     fn a_folder_in_which_others_can_write_is_refused() {
-        let folder = Folder::new("folder");
-        let path = folder.0.join("run");
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("run");
         make_at(&path).expect("it can be made");
         make_at(&path).expect("it is there");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).expect("it is ours");
         assert!(make_at(&path).expect_err("others can write").to_string().contains("mode 777 lets others write"));
         fs::write(path.join("planted"), "").expect("there is room");
         assert_eq!(read(&path.join("planted")).expect_err("others can write").kind(), io::ErrorKind::PermissionDenied);
-        assert_eq!(read(&folder.0.join("none/file")).expect_err("it is not there").kind(), io::ErrorKind::NotFound);
-        let link = folder.0.join("link");
-        symlink(&folder.0, &link).expect("there is room");
+        assert_eq!(
+            read(&folder.path().join("none/file")).expect_err("it is not there").kind(),
+            io::ErrorKind::NotFound
+        );
+        let link = folder.path().join("link");
+        symlink(&folder, &link).expect("there is room");
         assert!(make_at(&link).expect_err("it is a link").to_string().contains("is no folder"));
         if geteuid().is_root() {
-            let planted = folder.0.join("planted");
+            let planted = folder.path().join("planted");
             fs::create_dir(&planted).expect("there is room");
             std::os::unix::fs::chown(&planted, Some(65534), None).expect("root may");
             assert!(make_at(&planted).expect_err("it is another's").to_string().contains("belongs to user 65534"));
@@ -120,15 +105,15 @@ mod tests {
 
     #[test]
     fn planted_links_are_not_opened() {
-        let folder = Folder::new("links");
-        let [precious, link, second] = ["precious", "link", "second"].map(|name| folder.0.join(name));
+        let folder = tempfile::tempdir().expect("there is room");
+        let [precious, link, second] = ["precious", "link", "second"].map(|name| folder.path().join(name));
         fs::write(&precious, "precious").expect("there is room");
         symlink(&precious, &link).expect("there is room");
         fs::hard_link(&precious, &second).expect("there is room");
         for path in [&link, &second] {
             open(path).expect_err("it leads to another file");
         }
-        open(&folder.0.join("new")).expect("nothing is in the way");
+        open(&folder.path().join("new")).expect("nothing is in the way");
         assert_eq!(fs::read(&precious).expect("it is there"), b"precious");
     }
 }

@@ -327,7 +327,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_in_the_file_at_the_end() {
-        let path = std::env::temp_dir().join(format!("hopcast-output-{}", std::process::id()));
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("output");
         let (stop, _never) = UnixStream::pair().expect("there is room");
         let mut output = Output::open(&Endpoint::File(path.clone()), &stop).expect("it can be made");
         let mut batch = b"one".to_vec();
@@ -337,7 +338,6 @@ mod tests {
         assert!(output.poll_end().is_none());
         output.finish(&stop).expect("written");
         assert_eq!(fs::read(&path).expect("it is there"), b"onetwo");
-        let _ = fs::remove_file(path);
     }
 
     #[test]
@@ -356,7 +356,8 @@ mod tests {
 
     #[test]
     fn neither_a_pipe_without_reader_nor_one_that_is_full_outlasts_a_stop() {
-        let path = std::env::temp_dir().join(format!("hopcast-pipe-{}", std::process::id()));
+        let folder = tempfile::tempdir().expect("there is room");
+        let [path, alone] = ["pipe", "alone"].map(|name| folder.path().join(name));
         mkfifo(&path, Mode::S_IRWXU).expect("it can be made");
         let endpoint = Endpoint::File(path.clone());
         let (stop, now) = UnixStream::pair().expect("there is room");
@@ -365,10 +366,8 @@ mod tests {
         output.write(&mut vec![0; 1 << 20]);
         drop(now);
         assert_eq!(output.finish(&stop).expect_err("nobody reads").kind(), io::ErrorKind::Interrupted);
-        let alone = path.with_extension("alone");
         mkfifo(&alone, Mode::S_IRWXU).expect("it can be made");
         let error = Output::open(&Endpoint::File(alone.clone()), &stop).expect_err("nobody reads");
         assert_eq!(error.kind(), io::ErrorKind::Interrupted);
-        [path, alone].into_iter().for_each(|path| fs::remove_file(path).expect("it is there"));
     }
 }

@@ -1,10 +1,17 @@
 //! Programs of `hopcast probe`, and namespaces to run them in.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
+
+/// Copies the program there. `cp` does, as a file can't be run while a child that another test starts has it open for writing.
+pub(crate) fn copy_program(to: &Path) {
+    let status = Command::new("cp").arg(env!("CARGO_BIN_EXE_hopcast-live")).arg(to).status();
+    assert!(status.expect("it can be run").success(), "there is room");
+}
 
 /// A network namespace with its name, or the one of the tests.
 #[derive(Clone, Copy)]

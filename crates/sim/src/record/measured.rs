@@ -414,12 +414,6 @@ mod tests {
         Instant::from_nanos(millis * 1_000_000)
     }
 
-    fn folder(name: &str) -> std::path::PathBuf {
-        let path = std::env::temp_dir().join(format!("hopcast-measured-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("there is room");
-        path
-    }
-
     fn begun(folder: &Path) -> (Measured, Flow, Happening) {
         let mut measured = Measured::create(folder, "test", 0).expect("there is room");
         let [node, peer] = ["here", "there"].map(|name| measured.add_node(name));
@@ -441,8 +435,8 @@ mod tests {
 
     #[test]
     fn a_delivery_stands_behind_a_sending_that_was_told_of_later() {
-        let folder = folder("order");
-        let (mut measured, flow, happening) = begun(&folder);
+        let folder = tempfile::tempdir().expect("there is room");
+        let (mut measured, flow, happening) = begun(folder.path());
         let delivered = Step::Delivered(Some(Duration::from_millis(20)));
         measured.happening(Happening { time: at(70), step: delivered, ..happening }).expect("there is room");
         measured.happening(Happening { time: at(50), step: Step::Sent(7), ..happening }).expect("there is room");
@@ -452,7 +446,7 @@ mod tests {
         measured.stall(flow, at(70), at(1_570), 3).expect("there is room");
         measured.commit(at(2_000), &[0]).expect("there is room");
         let seen: Vec<_> =
-            events(&folder).iter().map(|event| (event.time, event.kind, event.code, event.value)).collect();
+            events(folder.path()).iter().map(|event| (event.time, event.kind, event.code, event.value)).collect();
         assert_eq!(
             seen,
             [
@@ -463,46 +457,43 @@ mod tests {
                 (at(1_070), Kind::Stall, 1, 3),
             ]
         );
-        assert_eq!((&about(&folder)["full_ns"], &about(&folder)["events"]), (&Value::Null, &5.into()));
-        std::fs::remove_dir_all(folder).expect("it is there");
+        assert_eq!((&about(folder.path())["full_ns"], &about(folder.path())["events"]), (&Value::Null, &5.into()));
     }
 
     #[test]
     fn a_full_recording_says_since_when_and_holds_what_came_before() {
-        let folder = folder("full");
-        let (mut measured, _, happening) = begun(&folder);
+        let folder = tempfile::tempdir().expect("there is room");
+        let (mut measured, _, happening) = begun(folder.path());
         measured.most = 10;
         for millis in 0..20 {
             measured.happening(Happening { time: at(millis), ..happening }).expect("there is room");
         }
         assert_eq!(measured.full(), Some(at(10)));
         measured.commit(at(20), &[0]).expect("there is room");
-        assert_eq!(events(&folder).len(), 10);
-        let about = about(&folder);
+        assert_eq!(events(folder.path()).len(), 10);
+        let about = about(folder.path());
         assert_eq!((&about["full_ns"], &about["counts"]["send"]), (&10_000_000.into(), &10.into()));
-        std::fs::remove_dir_all(folder).expect("it is there");
     }
 
     #[test]
     fn no_more_than_a_bounded_number_of_events_wait_to_be_put_in_order() {
-        let folder = folder("waiting");
-        let (mut measured, _, happening) = begun(&folder);
+        let folder = tempfile::tempdir().expect("there is room");
+        let (mut measured, _, happening) = begun(folder.path());
         for micros in 0..3 * MOST_WAITING as u64 {
             let time = Instant::from_nanos(micros * 1_000);
             measured.happening(Happening { time, ..happening }).expect("there is room");
             assert!(measured.writer.waiting() <= MOST_WAITING);
         }
         measured.commit(at(1_000), &[0]).expect("there is room");
-        let events = events(&folder);
+        let events = events(folder.path());
         assert_eq!(events.len(), 3 * MOST_WAITING);
         assert!(events.is_sorted_by_key(|event| event.time));
-        std::fs::remove_dir_all(folder).expect("it is there");
     }
 
     #[test]
     fn hosts_and_flows_beyond_the_room_have_no_name_and_no_series() {
-        let folder = folder("names");
-        let (mut measured, _, _) = begun(&folder);
+        let folder = tempfile::tempdir().expect("there is room");
+        let (mut measured, _, _) = begun(folder.path());
         let nodes: Vec<Node> = (0..MOST_NAMES).map(|number| measured.add_node(number.to_string())).collect();
         assert_eq!((nodes[0], nodes[MOST_NAMES - 3], nodes[MOST_NAMES - 2]), (Node(2), Node(4_095), Node::NONE));
         let series = |node| Measurement { name: "rate", unit: "b/s", panel: "rate", node: Some(node), flow: None };
@@ -510,6 +501,5 @@ mod tests {
         assert_eq!(measured.add_series(series(Node::NONE)), None);
         drop(measured);
         assert_eq!(std::fs::read_dir(&folder).expect("it is there").count(), 0, "nothing is left behind");
-        std::fs::remove_dir_all(folder).expect("it is there");
     }
 }

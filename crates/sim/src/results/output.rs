@@ -276,16 +276,20 @@ fn into_io(error: ParquetError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
 
     /// A folder of this test's own, gone with it.
-    struct Folder(PathBuf);
+    struct Folder(TempDir);
 
     impl Folder {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("hopcast-output-{name}-{}", std::process::id()));
-            fs::create_dir_all(&path).unwrap();
-            Self(path)
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
         }
 
         fn names(&self) -> Vec<String> {
@@ -296,47 +300,41 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
     #[test]
     fn a_file_has_its_name_only_when_it_is_complete() {
-        let folder = Folder::new("complete");
-        let (part, mut file) = Part::create(&folder.0.join("a")).unwrap();
+        let folder = Folder::new();
+        let (part, mut file) = Part::create(&folder.path("a")).unwrap();
         file.write_all(b"one").unwrap();
         assert!(!folder.names().contains(&"a".to_owned()));
         commit_all(vec![part]).unwrap();
         assert_eq!(folder.names(), ["a"]);
-        assert_eq!(fs::read(folder.0.join("a")).unwrap(), b"one");
+        assert_eq!(fs::read(folder.path("a")).unwrap(), b"one");
     }
 
     #[test]
     fn what_is_given_up_leaves_the_old_file_alone_and_nothing_behind() {
-        let folder = Folder::new("given-up");
-        fs::write(folder.0.join("a"), "old").unwrap();
-        let (part, mut file) = Part::create(&folder.0.join("a")).unwrap();
+        let folder = Folder::new();
+        fs::write(folder.path("a"), "old").unwrap();
+        let (part, mut file) = Part::create(&folder.path("a")).unwrap();
         file.write_all(b"half").unwrap();
         drop(part);
         assert_eq!(folder.names(), ["a"]);
-        assert_eq!(fs::read(folder.0.join("a")).unwrap(), b"old");
+        assert_eq!(fs::read(folder.path("a")).unwrap(), b"old");
     }
 
     #[cfg(unix)]
     #[test]
     fn planted_links_lead_nowhere() {
-        let folder = Folder::new("planted");
+        let folder = Folder::new();
         let [precious, part] =
-            ["precious".to_owned(), format!(".a.{}.part", std::process::id())].map(|n| folder.0.join(n));
+            ["precious".to_owned(), format!(".a.{}.part", std::process::id())].map(|name| folder.path(&name));
         fs::write(&precious, "precious").unwrap();
         let plant = || std::os::unix::fs::symlink(&precious, &part).unwrap();
         plant();
-        write_text(&folder.0.join("a"), "new").unwrap();
-        assert_eq!(fs::read(folder.0.join("a")).unwrap(), b"new");
+        write_text(&folder.path("a"), "new").unwrap();
+        assert_eq!(fs::read(folder.path("a")).unwrap(), b"new");
         // In place of one that is being written.
-        let (file, _) = Part::create(&folder.0.join("a")).unwrap();
+        let (file, _) = Part::create(&folder.path("a")).unwrap();
         fs::remove_file(&part).unwrap();
         plant();
         assert_eq!(file.append().unwrap_err().kind(), io::ErrorKind::PermissionDenied);
@@ -347,7 +345,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn what_killed_processes_have_left_is_removed_and_nothing_else() {
-        let folder = Folder::new("abandoned");
+        let folder = Folder::new();
         // Above the highest number of a process on Linux, 2^22.
         let gone = 4_194_305;
         let own = std::process::id();
@@ -361,12 +359,12 @@ mod tests {
         ];
         let now = fs::metadata(&folder.0).unwrap().modified().unwrap();
         for name in left.iter().chain(&stays) {
-            let file = File::create(folder.0.join(name)).unwrap();
+            let file = File::create(folder.path(name)).unwrap();
             // The first of those that stay was written just now.
             let age = std::time::Duration::from_secs(if *name == stays[0] { 0 } else { 120 });
             file.set_modified(now - age).unwrap();
         }
-        prepare_folder(&folder.0, |name| name == "n0.pcapng").unwrap();
+        prepare_folder(folder.0.path(), |name| name == "n0.pcapng").unwrap();
         let mut expected = stays.to_vec();
         expected.sort();
         assert_eq!(folder.names(), expected);
@@ -374,34 +372,37 @@ mod tests {
 
     #[test]
     fn folders_in_the_way_are_found() {
-        let folder = Folder::new("in-the-way");
+        let folder = Folder::new();
         for name in ["mine", "n0.pcapng"] {
-            fs::create_dir_all(folder.0.join(name)).unwrap();
+            fs::create_dir_all(folder.path(name)).unwrap();
         }
-        fs::write(folder.0.join("flows.parquet"), "").unwrap();
-        prepare_folder(&folder.0, |_| false).unwrap();
-        assert_eq!(prepare_folder(&folder.0, |name| name == "n0.pcapng").unwrap_err().path, folder.0.join("n0.pcapng"));
+        fs::write(folder.path("flows.parquet"), "").unwrap();
+        prepare_folder(folder.0.path(), |_| false).unwrap();
+        assert_eq!(
+            prepare_folder(folder.0.path(), |name| name == "n0.pcapng").unwrap_err().path,
+            folder.path("n0.pcapng")
+        );
         for name in ["series.parquet", "run.json"] {
-            fs::create_dir_all(folder.0.join(name)).unwrap();
-            let error = prepare_folder(&folder.0, |_| false).unwrap_err();
+            fs::create_dir_all(folder.path(name)).unwrap();
+            let error = prepare_folder(folder.0.path(), |_| false).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                format!("{}: can't be written: a folder is there", folder.0.join(name).display())
+                format!("{}: can't be written: a folder is there", folder.path(name).display())
             );
         }
-        assert_eq!(prepare_folder(&folder.0.join("nowhere"), |_| false).unwrap_err().path, folder.0.join("nowhere"));
+        assert_eq!(prepare_folder(&folder.path("nowhere"), |_| false).unwrap_err().path, folder.path("nowhere"));
     }
 
     #[test]
     fn an_error_names_the_file_that_was_wanted() {
-        let folder = Folder::new("error");
+        let folder = Folder::new();
         // What is in the way is a folder with something in it.
-        fs::create_dir_all(folder.0.join("a/b")).unwrap();
-        let (part, _) = Part::create(&folder.0.join("a")).unwrap();
+        fs::create_dir_all(folder.path("a/b")).unwrap();
+        let (part, _) = Part::create(&folder.path("a")).unwrap();
         let error = commit_all(vec![part]).unwrap_err();
-        assert_eq!(error.to_string(), format!("{}: can't be written: Is a directory", folder.0.join("a").display()));
+        assert_eq!(error.to_string(), format!("{}: can't be written: Is a directory", folder.path("a").display()));
         assert_eq!(folder.names(), ["a"]);
-        let missing = folder.0.join("nowhere").join("a");
+        let missing = folder.path("nowhere/a");
         assert_eq!(Part::create(&missing).unwrap_err().path, missing);
     }
 }

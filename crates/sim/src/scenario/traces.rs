@@ -151,29 +151,19 @@ fn read(path: &Path) -> Result<String, (String, String)> {
 mod tests {
     use super::*;
 
-    /// A folder that is removed at the end.
-    struct Folder(PathBuf);
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-
     #[test]
     fn text_of_a_file_elsewhere_is_not_told() {
-        let root = std::env::temp_dir().join(format!("hopcast-traces-{}", std::process::id()));
-        let folder = Folder(root);
-        let near = folder.0.join("near");
+        let folder = tempfile::tempdir().unwrap();
+        let near = folder.path().join("near");
         std::fs::create_dir_all(near.join("below")).unwrap();
         let secret = "0 secret 0\n";
-        std::fs::write(folder.0.join("far"), secret).unwrap();
+        std::fs::write(folder.path().join("far"), secret).unwrap();
         std::fs::write(near.join("own"), secret).unwrap();
         std::fs::write(near.join("below/own"), secret).unwrap();
-        std::os::unix::fs::symlink(folder.0.join("far"), near.join("link")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("far"), near.join("link")).unwrap();
         let source = Source { directory: near, ..Source::default() };
         let mut traces = Traces::new(&source);
-        let absolute = folder.0.join("far").display().to_string();
+        let absolute = folder.path().join("far").display().to_string();
         for (name, is_told) in
             [("own", true), ("below/own", true), ("../far", false), ("link", false), (&absolute, false)]
         {

@@ -129,7 +129,7 @@ fn walk(folder: &Folder, radio: &str) -> Scenario {
 /// A source that fills its queue goes on over the wire to the next access point, where it has the same queue.
 #[test]
 fn a_blocking_source_goes_the_way_of_a_station_that_walks() {
-    let folder = Folder::new("association-bulk");
+    let folder = Folder::new();
     let mut scenario = walk(&folder, "association = \"active\"");
     let bulk = r#"application = { kind = "bulk" }"#;
     let text = corridor("", STANDING, "12 s")
@@ -147,7 +147,7 @@ fn a_blocking_source_goes_the_way_of_a_station_that_walks() {
 /// The gap is that of seven beacons missed, of the scan, and of the exchange with the next access point.
 #[test]
 fn a_station_that_walks_away_comes_back_at_the_next_access_point() {
-    let folder = Folder::new("association-walk");
+    let folder = Folder::new();
     for (kind, scan) in [("active", 30_303), ("passive", 112_640)] {
         let (simulation, frames) = run(&walk(&folder, &format!("association = \"{kind}\"")));
         let again = |body: Repr| match body {
@@ -188,7 +188,7 @@ fn a_station_that_walks_away_comes_back_at_the_next_access_point() {
 /// one, with the number of the packet behind that in hand, though its agreement with the same station never ended over the air.
 #[test]
 fn a_station_that_comes_back_has_another_agreement() {
-    let folder = Folder::new("association-agreement");
+    let folder = Folder::new();
     fs::write(folder.path().join("walk.movements"), "0 10 0 9 190 0 18 10 0\n").unwrap();
     let radio = r#"association = "active"
         aggregation = { agreements = "negotiated" }"#;

@@ -73,7 +73,7 @@ fn count(folder: &Folder, file: &str, filter: &str) -> Option<usize> {
 #[test]
 fn captures_of_an_earlier_run_go_and_what_is_not_ours_stays() {
     let scenario = scenario(&string("20 ms"));
-    let folder = Folder::new("capture-stale");
+    let folder = Folder::new();
     capture(&scenario, &[1, 2], &folder);
     capture(&scenario, &[3], &folder);
     let path = |name: &str| folder.path().join(name);
@@ -107,7 +107,7 @@ fn the_largest_datagrams_are_cut_to_make_room_for_their_route() {
         application = { kind = "cbr", rate = "50 kb/s", packet = "65507 B" }
         "#,
     );
-    let folder = Folder::new("capture-large");
+    let folder = Folder::new();
     let results = capture(&scenario, &[1], &folder);
     assert!(results[0].flows[0].summary.received_packets > 0, "{:?}", results[0].flows[0].summary);
     let Some(lengths) = fields(&folder, "n2.pcapng", "udp || ip.frag_offset > 0", ["ip.len"]) else { return };
@@ -148,10 +148,9 @@ fn flows_go_to_the_ports_that_they_ask_for_and_are_measured_as_without() {
     // The first one would have the port of the last one.
     let flows =
         [("udp", ""), ("udp", "port = 5004"), ("tcp", "port = 5004"), ("tfrc", "port = 5004"), ("udp", "port = 49152")];
-    let folder = Folder::new("capture-ports");
+    let folder = Folder::new();
     let with = capture(&flows_to_one_node(&flows), &[1], &folder);
-    let without =
-        capture(&flows_to_one_node(&flows.map(|(protocol, _)| (protocol, ""))), &[1], &Folder::new("capture-no-ports"));
+    let without = capture(&flows_to_one_node(&flows.map(|(protocol, _)| (protocol, ""))), &[1], &Folder::new());
     assert_eq!(with[0].flows, without[0].flows);
     assert!(with[0].flows.iter().all(|flow| flow.summary.received_packets > 10), "{:?}", with[0].flows);
 
@@ -168,7 +167,7 @@ fn flows_go_to_the_ports_that_they_ask_for_and_are_measured_as_without() {
 #[test]
 fn there_is_a_file_for_each_node_with_each_frame_in_order() {
     let scenario = scenario(&string("300 ms"));
-    let folder = Folder::new("capture-files");
+    let folder = Folder::new();
     let results = capture(&scenario, &[1], &folder);
     assert_eq!(folder.names(), ["n0.pcapng", "n1.pcapng", "n2.pcapng"]);
     for node in &results[0].nodes {
@@ -210,7 +209,7 @@ fn a_frame_names_the_channel_of_its_radio_under_any_propagation() {
             application = {{ kind = "cbr", rate = "1 Mb/s", packet = "100 B" }}
             "#
         ));
-        let folder = Folder::new("capture-channel");
+        let folder = Folder::new();
         capture(&scenario, &[1], &folder);
         let file = File::open(folder.path().join("n1.pcapng")).unwrap();
         let frequency = |record: Vec<u8>| {
@@ -233,7 +232,7 @@ fn is_own(frame: &[u8], name: &str) -> bool {
 #[test]
 fn replications_have_captures_of_their_own() {
     let scenario = scenario(&string("20 ms"));
-    let folder = Folder::new("capture-seeds");
+    let folder = Folder::new();
     capture(&scenario, &[3, 4], &folder);
     assert_eq!(
         folder.names(),
@@ -285,7 +284,7 @@ fn selection(scenario: &Scenario, nodes: Option<&[&str]>, is_addressed: bool, ha
 #[test]
 fn a_selected_node_has_the_capture_that_it_has_among_all() {
     let scenario = scenario(&string("100 ms"));
-    let (all, one) = (Folder::new("capture-of-all"), Folder::new("capture-of-one"));
+    let (all, one) = (Folder::new(), Folder::new());
     let expected = capture(&scenario, &[1], &all);
     let results = capture_selected(&scenario, &selection(&scenario, Some(&["n1"]), false, false), &[1], &one);
     assert_eq!(one.names(), ["n1.pcapng"]);
@@ -298,7 +297,7 @@ fn a_selected_node_has_the_capture_that_it_has_among_all() {
 fn a_capture_of_what_is_addressed_leaves_out_what_is_overheard_and_nothing_else() {
     // Received power tells frames that were received from those that were sent.
     let scenario = scenario(&with_power("300 ms"));
-    let (all, own) = (Folder::new("capture-overheard"), Folder::new("capture-addressed"));
+    let (all, own) = (Folder::new(), Folder::new());
     capture(&scenario, &[1], &all);
     capture_selected(&scenario, &selection(&scenario, None, true, false), &[1], &own);
     for (name, number) in [("n0.pcapng", 1), ("n1.pcapng", 2), ("n2.pcapng", 3)] {
@@ -320,7 +319,7 @@ fn a_capture_of_what_is_addressed_leaves_out_what_is_overheard_and_nothing_else(
 #[test]
 fn the_medium_has_each_frame_once_under_the_name_of_its_sender() {
     let scenario = scenario(&string("300 ms"));
-    let folder = Folder::new("capture-medium");
+    let folder = Folder::new();
     let both = selection(&scenario, None, false, true);
     let results = capture_selected(&scenario, &both, &[1], &folder);
     assert_eq!(folder.names(), ["medium.pcapng", "n0.pcapng", "n1.pcapng", "n2.pcapng"]);
@@ -384,7 +383,7 @@ fn the_size_of_captures_is_known_before() {
         application = { kind = "cbr", rate = "1 Mb/s", packet = "1000 B" }
         "#,
     );
-    let folder = Folder::new("capture-size");
+    let folder = Folder::new();
     let selection = selection(&scenario, Some(&["n0", "n2"]), true, true);
     capture_selected(&scenario, &selection, &[4], &folder);
     let size = |name: &String| fs::metadata(folder.path().join(name)).unwrap().len();
@@ -401,7 +400,7 @@ fn the_size_of_captures_is_known_before() {
 #[test]
 fn a_file_that_gets_no_name_fails_the_run_and_leaves_no_half() {
     let scenario = scenario(&string("20 ms"));
-    let folder = Folder::new("capture-failure");
+    let folder = Folder::new();
     fs::create_dir_all(folder.path().join("n1.pcapng/in-the-way")).unwrap();
     let selection = Selection::all(&scenario);
     let captures = Some((folder.path(), &selection));
@@ -414,7 +413,7 @@ fn a_file_that_gets_no_name_fails_the_run_and_leaves_no_half() {
 #[test]
 fn wireshark_finds_no_fault_in_any_packet() {
     let scenario = scenario(&string("400 ms"));
-    let folder = Folder::new("capture-faults");
+    let folder = Folder::new();
     let results = capture(&scenario, &[1], &folder);
     for file in ["n0.pcapng", "n1.pcapng", "n2.pcapng"] {
         let Some(faults) = count(&folder, file, FAULTS) else { return };
@@ -443,7 +442,7 @@ fn wireshark_reads_connections_of_dccp() {
     });
     let text = string("3 s").split("[[flows]]").next().map(|nodes| nodes.to_owned() + &flows.concat());
     let scenario = scenario(&text.unwrap());
-    let folder = Folder::new("capture-dccp");
+    let folder = Folder::new();
     let result = capture(&scenario, &[1], &folder).remove(0);
     let columns = ["dccp.type", "dccp.srcport", "dccp.dstport", "dccp.seq", "ip.src"];
     // What the relay sends on is heard too.
@@ -481,7 +480,7 @@ fn wireshark_sees_the_connection_that_was_measured() {
     let text = text.replace("segment = \"1000 B\"", "segment = \"1000 B\", window = 8");
     let text = text.split("[[flows]]").enumerate().filter(|(place, _)| *place != 1).map(|(_, part)| part);
     let scenario = scenario(&text.collect::<Vec<_>>().join("[[flows]]"));
-    let folder = Folder::new("capture-tcp");
+    let folder = Folder::new();
     let result = capture(&scenario, &[1], &folder).remove(0);
     assert_eq!(result.flows[0].summary.received_bytes, 200_000);
     let columns = ["tcp.flags", "tcp.len", "tcp.seq", "ip.src"];
@@ -517,7 +516,7 @@ fn wireshark_sees_the_priority_of_each_flow() {
         "duration = \"100 ms\"\nradio = {{ standard = \"802.11a\", edca = \"2012\" }}\n[[nodes]]\nname = \"n\"\n\
          count = 2\nplacement = {{ shape = \"line\", spacing = \"5 m\" }}\n{flows}"
     ));
-    let folder = Folder::new("capture-priorities");
+    let folder = Folder::new();
     let result = capture(&scenario, &[1], &folder).remove(0);
     let Some(faults) = count(&folder, "n1.pcapng", FAULTS) else { return };
     assert_eq!(faults, 0);
@@ -568,7 +567,7 @@ fn wireshark_reads_each_interface_by_its_link_type() {
         flow("air", 300),
         flow("wired", 400)
     ));
-    let folder = Folder::new("capture-link-types");
+    let folder = Folder::new();
     let result = capture(&scenario, &[1], &folder).remove(0);
     for file in ["a.pcapng", "b.pcapng", "air.pcapng", "wired.pcapng"] {
         let Some(faults) = count(&folder, file, FAULTS) else { return };
@@ -623,7 +622,7 @@ application = {{ kind = "cbr", rate = "8 kb/s", packet = "100 B" }}
         ["arp.opcode", "arp.src.hw_mac", "arp.src.proto_ipv4", "arp.dst.hw_mac", "arp.dst.proto_ipv4", "wlan.ra"];
     let (n0, n1, none) = ("02:00:00:00:00:01", "02:00:00:00:00:02", "00:00:00:00:00:00");
 
-    let folder = Folder::new("capture-arp");
+    let folder = Folder::new();
     capture(&scenario(&text("arp = {}")), &[1], &folder);
     let Some(rows) = fields(&folder, "n0.pcapng", "arp && wlan.ta != 02:00:00:00:00:03", names) else { return };
     let request = ["1", n0, "10.0.0.1", none, "10.0.0.2", "ff:ff:ff:ff:ff:ff"];
@@ -631,7 +630,7 @@ application = {{ kind = "cbr", rate = "8 kb/s", packet = "100 B" }}
     assert_eq!(rows[..2], [request.map(String::from), reply.map(String::from)]);
     assert_eq!(count(&folder, "n1.pcapng", FAULTS), Some(0));
 
-    let folder = Folder::new("capture-aodv-in-arp");
+    let folder = Folder::new();
     capture(&scenario(&text(r#"routing = { protocol = "aodv", profile = "draft-5-in-arp" }"#)), &[1], &folder);
     let rows = fields(&folder, "n0.pcapng", "arp", names).expect("it was there a moment ago");
     let is_from = |row: &&[String; 6], operation: &str, from: &str| row[0] == operation && row[1] == from;
@@ -664,7 +663,7 @@ fn wireshark_follows_an_association() {
         application = { kind = "cbr", rate = "80 kb/s", packet = "100 B" }
         "#,
     );
-    let folder = Folder::new("capture-association");
+    let folder = Folder::new();
     let result = capture(&scenario, &[1], &folder).remove(0);
     for file in ["ap.pcapng", "sta.pcapng"] {
         let Some(faults) = count(&folder, file, FAULTS) else { return };

@@ -111,7 +111,7 @@ fec = {{ source = 6, repair = 6, block_timeout = "1 s" }}
 fn the_octets_of_a_capture_can_be_repaired() {
     let text = wire(r#"fec = { source = 5, repair = 2, block_timeout = "30 ms" }"#).replace("400 s", "5 s");
     let scenario = scenario(&text.replace("399 s", "4 s").replace("loss = 0.1", "loss = 0"));
-    let folder = Folder::new("capture-fec");
+    let folder = Folder::new();
     let job = Job {
         scenario: &scenario,
         seeds: &[1],

@@ -403,7 +403,7 @@ fn a_capture_has_an_interface_for_each_of_the_node() {
         {}"#,
         flow("f", "a", "c", "udp", r#"{ kind = "cbr", rate = "1 Mb/s" }"#)
     );
-    let folder = Folder::new("capture-interfaces");
+    let folder = Folder::new();
     let scenario = scenario(&text);
     let job = Job {
         scenario: &scenario,

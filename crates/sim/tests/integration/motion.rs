@@ -163,7 +163,7 @@ impl Tap<Rc<Sdu>> for Ears {
 
 /// n0 stands at the origin, n1 leaves it along a trace, to the east at 40 m/s from 200 m on.
 fn departure(radio: &str) -> (Vec<Instant>, Vec<(Instant, Power)>) {
-    let folder = Folder::new("departure");
+    let folder = Folder::new();
     std::fs::write(folder.path().join("away.movements"), "0 0 0\n0 200 0 10 600 0\n").unwrap();
     let text = format!(
         r#"

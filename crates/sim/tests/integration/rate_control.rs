@@ -138,8 +138,8 @@ fn media_over_tfrc_are_played() {
 }
 
 /// A source and a sink 400 m apart, and a node between them that is away from 20 s on, under a routing protocol.
-fn with_a_break(name: &str, back: u32, routing: &str, transport: &str, errors: &str, seed: u64) -> FlowSummary {
-    let folder = Folder::new(name);
+fn with_a_break(back: u32, routing: &str, transport: &str, errors: &str, seed: u64) -> FlowSummary {
+    let folder = Folder::new();
     // It goes 2000 m to the side in 2 s, and comes back as fast.
     let away = format!("0 200 0 20 200 0 22 200 2000 {} 200 2000 {back} 200 0\n", back - 2);
     fs::write(folder.path().join("away.movements"), away).unwrap();
@@ -163,7 +163,7 @@ fn told_of_a_broken_route_tcp_is_back_sooner() {
     for (routing, back, gain) in [("aodv", 40, 1.15), ("olsr", 34, 1.15), ("dsr", 34, 0.98), ("dsdv", 40, 0.98)] {
         let run = |elfn: bool| {
             let transport = format!("protocol = \"tcp\", segment = \"1000 B\", window = 8, elfn = {elfn}");
-            with_a_break(&format!("elfn-{routing}"), back, routing, &transport, "", 1)
+            with_a_break(back, routing, &transport, "", 1)
         };
         let (plain, told) = (run(false), run(true));
         let ratio = told.goodput_bps / plain.goodput_bps;
@@ -188,7 +188,7 @@ fn the_monitor_knows_why_packets_are_lost() {
     let errors = r#"errors = { model = "packet", rate = 0.02, level = "network" }"#;
     let mut probed = 0;
     for seed in 1..=4 {
-        let summary = with_a_break("monitor", 35, "aodv", r#"protocol = "adtfrc""#, errors, seed);
+        let summary = with_a_break(35, "aodv", r#"protocol = "adtfrc""#, errors, seed);
         let scores = summary.identification.expect("it is ADTFRC");
         let counts = scores.of(adtfrc::Identification::Joint);
         let [normal, _, _, errors, _] = by_cause(counts);

@@ -101,7 +101,7 @@ fn a_run_that_stops_half_way_has_measured_half() {
 fn tables_have_a_row_for_each_replication_and_agree_with_the_object() {
     let scenario = scenario(&string("500 ms"));
     let results = [1, 2].map(|seed| result(&scenario, seed));
-    let folder = Folder::new("tables");
+    let folder = Folder::new();
     write_tables(folder.path(), &results).unwrap();
     assert_eq!(folder.names(), ["flows.parquet", "nodes.parquet", "series.parquet"]);
     let rows = |name: &str| {
@@ -142,7 +142,7 @@ fn the_series_sum_up_to_what_was_received_and_show_queues() {
 #[test]
 fn a_folder_that_is_not_there_is_named() {
     let scenario = scenario(&string("100 ms"));
-    let nowhere = Folder::new("nowhere").path().join("missing");
+    let nowhere = Folder::new().path().join("missing");
     let error = write_tables(&nowhere, &[result(&scenario, 1)]).unwrap_err();
     assert!(error.to_string().contains("missing/flows.parquet: "), "{error}");
     let job = Job {

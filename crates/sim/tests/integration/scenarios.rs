@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use hopcast_protocols::time::Instant;
@@ -12,6 +12,7 @@ use hopcast_sim::engine::Tap;
 use hopcast_sim::host::Sdu;
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::{Scenario, Source};
+use tempfile::TempDir;
 
 /// Reads TOML.
 pub(crate) fn scenario(text: &str) -> Scenario {
@@ -111,17 +112,15 @@ application = {{ kind = "bulk", bytes = "200000 B" }}
 }
 
 /// A folder of a test's own, gone with it.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    pub(crate) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("hopcast-sim-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// What is in it, in alphabetical order.
@@ -130,11 +129,5 @@ impl Folder {
         let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
         names.sort();
         names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }

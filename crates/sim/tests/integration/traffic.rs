@@ -243,7 +243,7 @@ fn a_file_comes_after_a_time_to_think_and_alone_without_one() {
 
 #[test]
 fn frames_that_were_left_out_are_waited_for() {
-    let folder = Folder::new("uneven");
+    let folder = Folder::new();
     fs::write(folder.path().join("chat.dat"), "1 I 0 900\n2 P 120 300\n3 P 160 80\n4 P 440 250\n").expect("writable");
     let application = r#"application = { kind = "video-trace", file = "chat.dat" }"#;
     let text = link("1 s", "", &[&flow("chat", ["n0", "n1"], "udp", application)]);

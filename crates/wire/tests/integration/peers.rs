@@ -205,9 +205,10 @@ fn from_hexadecimal(text: &str) -> Vec<u8> {
 
 /// What pion's program answers to these packets, a line each; `None` without Go or the module.
 fn pion(packets: &[Vec<u8>]) -> Option<Vec<String>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pion");
-    let program = std::env::temp_dir().join(format!("hopcast-pion-{}", std::process::id()));
-    let built = Command::new("go").args(["build", "-o"]).arg(&program).arg(".").current_dir(folder).output();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pion");
+    let folder = tempfile::tempdir().expect("there is room");
+    let program = folder.path().join("pion");
+    let built = Command::new("go").args(["build", "-o"]).arg(&program).arg(".").current_dir(source).output();
     let missing = match built {
         Ok(output) if output.status.success() => None,
         Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
@@ -225,7 +226,6 @@ fn pion(packets: &[Vec<u8>]) -> Option<Vec<String>> {
     let writer = std::thread::spawn(move || input.write_all((lines.join("\n") + "\n").as_bytes()));
     let output = running.wait_with_output().expect("it runs");
     writer.join().expect("no panic").expect("all is read");
-    let _ = std::fs::remove_file(program);
     let text = String::from_utf8(output.stdout).expect("text");
     Some(text.lines().map(str::to_owned).collect())
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BinaryHeap;
 use std::fs;
-use std::path::PathBuf;
 
 use hopcast_protocols::streaming::admission::{Estimator, Policy};
 use hopcast_protocols::streaming::profile;
 use proptest::prelude::*;
+use tempfile::TempDir;
 
 use super::super::clips::open_all;
 use super::*;
@@ -31,7 +31,7 @@ struct Net {
     media: Vec<Vec<u8>>,
     /// All datagrams that were sent, by sender.
     sent: Vec<(usize, Vec<u8>)>,
-    files: Vec<PathBuf>,
+    folder: TempDir,
 }
 
 fn address(node: usize) -> Ipv4Addr {
@@ -84,10 +84,9 @@ fn bytes(count: usize) -> Vec<u8> {
 
 impl Net {
     /// Devices with these links, with one clip of `media` at `rate` at the last one.
-    fn new(test: &str, count: usize, links: &[(usize, usize)], policy: Policy, rate: &str, media: &[u8]) -> Self {
-        let folder = std::env::temp_dir().join(format!("hopcast-engine-{}-{test}", std::process::id()));
-        fs::create_dir_all(&folder).expect("there is room");
-        let path = folder.join("film.bin");
+    fn new(count: usize, links: &[(usize, usize)], policy: Policy, rate: &str, media: &[u8]) -> Self {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("film.bin");
         fs::write(&path, media).expect("there is room");
         let engines = (0..count).map(|node| {
             let offers = if node + 1 == count { vec![format!("{rate}={}", path.display())] } else { vec![] };
@@ -103,12 +102,12 @@ impl Net {
             now: Instant::START,
             media: vec![Vec::new(); count],
             sent: Vec::new(),
-            files: vec![path, folder],
+            folder,
         }
     }
 
-    fn line(test: &str, policy: Policy, rate: &str, media: &[u8]) -> Self {
-        Self::new(test, 3, &[(0, 1), (1, 2)], policy, rate, media)
+    fn line(policy: Policy, rate: &str, media: &[u8]) -> Self {
+        Self::new(3, &[(0, 1), (1, 2)], policy, rate, media)
     }
 
     fn engine(&mut self, node: usize) -> &mut Engine {
@@ -183,17 +182,10 @@ impl Net {
     }
 }
 
-impl Drop for Net {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.files[0]);
-        let _ = fs::remove_dir(&self.files[1]);
-    }
-}
-
 #[test]
 fn a_clip_comes_whole_over_two_hops() {
     let media = bytes(1_000_003);
-    let mut net = Net::line("whole", Policy::Statistical, "2 Mb/s", &media);
+    let mut net = Net::line(Policy::Statistical, "2 Mb/s", &media);
     net.run(20.0);
     let far = net.engines[0].as_ref().expect("it is there").known_clips(net.now);
     assert_eq!(far.iter().map(|clip| (&clip.name[..], clip.hops)).collect::<Vec<_>>(), [("film.bin", 2)]);
@@ -226,7 +218,7 @@ fn a_clip_comes_whole_over_two_hops() {
 #[test]
 fn a_stream_that_does_not_fit_is_refused_with_the_reason() {
     // Two hops of 9 Mb/s in 20 Mb/s take more than 85 % of the time.
-    let mut net = Net::line("refused", Policy::Airtime, "9 Mb/s", &bytes(2_000_000));
+    let mut net = Net::line(Policy::Airtime, "9 Mb/s", &bytes(2_000_000));
     net.run(20.0);
     let number = net.ask(0);
     net.run(5.0);
@@ -243,7 +235,7 @@ fn a_stream_that_does_not_fit_is_refused_with_the_reason() {
 
 #[test]
 fn a_link_that_was_not_measured_yet_is_told_from_one_that_is_full() {
-    let mut net = Net::line("unknown", Policy::Airtime, "1 Mb/s", &bytes(500_000));
+    let mut net = Net::line(Policy::Airtime, "1 Mb/s", &bytes(500_000));
     net.run(2.0);
     let number = net.ask(0);
     net.run(3.0);
@@ -254,7 +246,7 @@ fn a_link_that_was_not_measured_yet_is_told_from_one_that_is_full() {
 #[test]
 fn a_refusal_is_counted_where_it_happens() {
     // The source says that its links carry 1 Mb/s.
-    let mut net = Net::line("counted", Policy::Airtime, "2 Mb/s", &bytes(500_000));
+    let mut net = Net::line(Policy::Airtime, "2 Mb/s", &bytes(500_000));
     net.engine(2).link_rate = Some(1e6);
     net.run(20.0);
     let number = net.ask(1);
@@ -271,7 +263,7 @@ fn a_refusal_is_counted_where_it_happens() {
 #[test]
 fn a_relay_that_dies_is_replaced_and_the_clip_comes_whole() {
     let media = bytes(5_000_000);
-    let mut net = Net::new("relay", 4, &[(0, 1), (1, 3), (0, 2), (2, 3)], Policy::Airtime, "1 Mb/s", &media);
+    let mut net = Net::new(4, &[(0, 1), (1, 3), (0, 2), (2, 3)], Policy::Airtime, "1 Mb/s", &media);
     net.run(20.0);
     let number = net.ask(0);
     net.run(5.0);
@@ -287,7 +279,7 @@ fn a_relay_that_dies_is_replaced_and_the_clip_comes_whole() {
 
 #[test]
 fn a_user_who_has_seen_enough_frees_the_path() {
-    let mut net = Net::line("stop", Policy::Airtime, "1 Mb/s", &bytes(2_000_000));
+    let mut net = Net::line(Policy::Airtime, "1 Mb/s", &bytes(2_000_000));
     net.run(20.0);
     let number = net.ask(0);
     net.run(3.0);
@@ -302,11 +294,12 @@ fn a_user_who_has_seen_enough_frees_the_path() {
 
 #[test]
 fn a_file_that_was_cut_short_is_offered_no_longer() {
-    let mut net = Net::line("cut", Policy::Airtime, "1 Mb/s", &bytes(2_000_000));
+    let mut net = Net::line(Policy::Airtime, "1 Mb/s", &bytes(2_000_000));
     net.run(20.0);
     let number = net.ask(0);
     net.run(3.0);
-    fs::File::options().write(true).open(&net.files[0]).and_then(|file| file.set_len(100)).expect("it is ours");
+    let film = net.folder.path().join("film.bin");
+    fs::File::options().write(true).open(film).and_then(|file| file.set_len(100)).expect("it is ours");
     net.run(40.0);
     assert_eq!(net.play(0, number).outcome, OutcomeName::Broken);
     let problem = net.engine(2).poll_problem().expect("the log tells");
@@ -319,7 +312,7 @@ fn a_file_that_was_cut_short_is_offered_no_longer() {
 #[test]
 fn what_is_stored_here_is_played_from_here() {
     let media = bytes(100_000);
-    let mut net = Net::line("local", Policy::Statistical, "1 Mb/s", &media);
+    let mut net = Net::line(Policy::Statistical, "1 Mb/s", &media);
     net.run(1.0);
     let number = net.ask(2);
     net.run(2.0);
@@ -330,7 +323,7 @@ fn what_is_stored_here_is_played_from_here() {
 
 #[test]
 fn devices_with_another_key_are_strangers() {
-    let mut net = Net::line("strangers", Policy::All, "1 Mb/s", &bytes(100_000));
+    let mut net = Net::line(Policy::All, "1 Mb/s", &bytes(100_000));
     net.engine(1).envelope = sealed(1, 8);
     net.run(20.0);
     let now = net.now;
@@ -343,7 +336,7 @@ fn devices_with_another_key_are_strangers() {
 
 #[test]
 fn the_key_can_be_changed_while_devices_run() {
-    let mut net = Net::line("change", Policy::Airtime, "1 Mb/s", &bytes(1_000_000));
+    let mut net = Net::line(Policy::Airtime, "1 Mb/s", &bytes(1_000_000));
     net.run(20.0);
     let number = net.ask(0);
     net.run(2.0);
@@ -384,7 +377,7 @@ fn list(nodes: &[usize]) -> Members {
 #[test]
 fn a_relay_that_is_expelled_loses_its_streams_at_once_and_another_one_gets_them() {
     let media = bytes(5_000_000);
-    let mut net = Net::new("expel", 4, &[(0, 1), (1, 3), (0, 2), (2, 3)], Policy::Airtime, "1 Mb/s", &media);
+    let mut net = Net::new(4, &[(0, 1), (1, 3), (0, 2), (2, 3)], Policy::Airtime, "1 Mb/s", &media);
     for node in 0..4 {
         net.engine(node).envelope = signed(node, node as u8 + 1, &[0, 1, 2, 3]);
     }
@@ -418,7 +411,7 @@ fn a_relay_that_is_expelled_loses_its_streams_at_once_and_another_one_gets_them(
 
 #[test]
 fn a_holder_of_the_key_without_an_identity_is_not_heard() {
-    let mut net = Net::line("holder", Policy::All, "1 Mb/s", &bytes(500_000));
+    let mut net = Net::line(Policy::All, "1 Mb/s", &bytes(500_000));
     net.engine(0).envelope = signed(0, 1, &[0, 2]);
     net.engine(2).envelope = signed(2, 3, &[0, 2]);
     // The one between them has the key alone.
@@ -433,7 +426,7 @@ fn a_holder_of_the_key_without_an_identity_is_not_heard() {
 /// Records what two devices say, and plays it to a third one that has the key.
 #[test]
 fn recordings_and_garbage_reserve_nothing_and_get_no_more_than_they_brought() {
-    let mut net = Net::line("recorded", Policy::All, "1 Mb/s", &bytes(500_000));
+    let mut net = Net::line(Policy::All, "1 Mb/s", &bytes(500_000));
     net.run(20.0);
     net.ask(0);
     net.run(5.0);

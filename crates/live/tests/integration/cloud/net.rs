@@ -16,6 +16,7 @@ use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::keys::{make_identity, make_key};
 
@@ -25,7 +26,7 @@ pub(crate) struct Net {
     names: Vec<String>,
     interfaces: Vec<Vec<String>>,
     devices: Vec<Option<Child>>,
-    folder: PathBuf,
+    folder: TempDir,
 }
 
 pub(crate) fn address(node: usize) -> Ipv4Addr {
@@ -53,8 +54,7 @@ impl Net {
     /// Namespaces that these links connect.
     pub(crate) fn new(test: &str, count: usize, links: &[(usize, usize)]) -> Self {
         let process = std::process::id();
-        let folder = std::env::temp_dir().join(format!("hopcast-cloud-{test}-{process}"));
-        std::fs::create_dir_all(&folder).expect("there is room");
+        let folder = tempfile::tempdir().expect("there is room");
         let names: Vec<_> = (0..count).map(|node| format!("hopcast-{test}-{process}-{node}")).collect();
         let mut net = Self { names, interfaces: vec![Vec::new(); count], devices: Vec::new(), folder };
         net.devices.resize_with(count, || None);
@@ -77,7 +77,7 @@ impl Net {
 
     /// Starts a device, and waits until it runs on its interfaces.
     pub(crate) fn start(&mut self, node: usize, options: &[&str]) {
-        let log = File::create(self.folder.join(format!("{node}.log"))).expect("there is room");
+        let log = File::create(self.folder.path().join(format!("{node}.log"))).expect("there is room");
         let mut command = self.command(node);
         command.arg("serve");
         for interface in &self.interfaces[node] {
@@ -156,13 +156,13 @@ impl Net {
     }
 
     pub(crate) fn make_key(&self, name: &str) -> String {
-        make_key(&self.folder.join(name))
+        make_key(&self.folder.path().join(name))
     }
 
     /// Identities of all devices in files, and their lines in a list of members.
     pub(crate) fn make_identities(&self) -> (Vec<String>, Vec<String>) {
         let all = (0..self.names.len()).map(|node| {
-            let (path, public) = make_identity(&self.folder.join(format!("identity{node}")));
+            let (path, public) = make_identity(&self.folder.path().join(format!("identity{node}")));
             (path, format!("{public} {}\n", address(node)))
         });
         all.unzip()
@@ -176,7 +176,7 @@ impl Net {
 
     /// A file in the folder of the test.
     pub(crate) fn path(&self, name: &str) -> String {
-        self.folder.join(name).display().to_string()
+        self.folder.path().join(name).display().to_string()
     }
 
     pub(crate) fn write(&self, name: &str, octets: &[u8]) -> String {
@@ -200,7 +200,7 @@ impl Net {
 
     /// What a device has logged.
     pub(crate) fn log(&self, node: usize) -> String {
-        std::fs::read_to_string(self.folder.join(format!("{node}.log"))).unwrap_or_default()
+        std::fs::read_to_string(self.folder.path().join(format!("{node}.log"))).unwrap_or_default()
     }
 }
 
@@ -212,7 +212,6 @@ impl Drop for Net {
             }
             let _ = Command::new("ip").args(["netns", "del", &self.names[node]]).status();
         }
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -26,7 +26,7 @@ fn figure(value: &Value, key: &str) -> f64 {
 
 #[test]
 fn iperf3_counts_the_packets_and_losses_of_its_conversation_over_a_real_router() {
-    let Some(bench) = Bench::new("conversation-iperf", &["iperf3"]) else { return };
+    let Some(bench) = Bench::new(&["iperf3"]) else { return };
     let scenario = bench.file("line.toml", &line("n2", "protocol = \"udp\"", "kind = \"bulk\""));
     let path = bench.path("iperf.json");
     let client = format!("sleep 0.3; exec iperf3 -c 10.0.0.3 -J -t 4 -u -b 1M -l 1200 > {path}");
@@ -73,7 +73,7 @@ fn rtp_of_tshark(capture: &str) -> (String, [f64; 4]) {
 
 #[test]
 fn tshark_finds_the_losses_and_the_jitter_of_a_stream_of_rtp() {
-    let Some(bench) = Bench::new("conversation-rtp", &["ffmpeg", "tshark", "python3"]) else { return };
+    let Some(bench) = Bench::new(&["ffmpeg", "tshark", "python3"]) else { return };
     let scenario = bench.file("line.toml", &line("n1", "protocol = \"udp\"", "kind = \"bulk\""));
     let capture = bench.path("wlan0.pcapng");
     let film = "exec ffmpeg -loglevel error -re -f lavfi -i testsrc2=size=320x240:rate=25 -t 6 -c:v mpeg2video -b:v 800k \
@@ -118,7 +118,7 @@ fn metrics(port: u16) -> Option<String> {
 
 #[test]
 fn metrics_are_given_while_the_emulation_runs() {
-    let Some(bench) = Bench::new("conversation-metrics", &["ping"]) else { return };
+    let Some(bench) = Bench::new(&["ping"]) else { return };
     let scenario = bench.file("line.toml", &line("n1", "protocol = \"udp\"", "kind = \"bulk\""));
     // Free again once this is over.
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");

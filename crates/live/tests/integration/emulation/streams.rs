@@ -77,7 +77,7 @@ fn call(bench: &Bench, wire: &str, send: &str) -> Option<[Vec<Value>; 2]> {
 #[test]
 #[ignore = "slow"]
 fn each_congestion_control_fills_a_wire_as_in_the_simulator() {
-    let Some(bench) = Bench::new("stream-rtp", &["timeout"]) else { return };
+    let Some(bench) = Bench::new(&["timeout"]) else { return };
     for (control, goodput, delay) in SIMULATED {
         let Some([sent, received]) = call(&bench, WIRE, &format!("--congestion {control} --max-rate 2.5Mb/s")) else {
             return;
@@ -103,7 +103,7 @@ fn each_congestion_control_fills_a_wire_as_in_the_simulator() {
 #[test]
 #[ignore = "slow"]
 fn marks_of_a_queue_reach_scream_and_shorten_its_round_trip() {
-    let Some(bench) = Bench::new("stream-ecn", &["timeout"]) else { return };
+    let Some(bench) = Bench::new(&["timeout"]) else { return };
     let marking =
         WIRE.replace("packets = 100", "packets = 100, discipline = \"drop-tail\", ecn = true, target = \"10 ms\"");
     assert_ne!(marking, WIRE);
@@ -184,7 +184,7 @@ fn ten_runs(text: &str) -> [Vec<f64>; 2] {
 #[test]
 #[ignore = "slow"]
 fn a_call_over_two_hops_next_to_a_download_gets_what_the_simulator_says() {
-    let Some(bench) = Bench::new("stream-hops", &["timeout", "iperf3"]) else { return };
+    let Some(bench) = Bench::new(&["timeout", "iperf3"]) else { return };
     let media = bench.file("film.ts", "");
     fs::write(&media, film(52_000)).expect("there is room");
     let [sent, received, download] = ["sent.json", "received.json", "iperf.json"].map(|name| bench.path(name));

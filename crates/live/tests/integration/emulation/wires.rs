@@ -69,7 +69,7 @@ const PAYLOAD: f64 = 1_448.0 / 1_500.0;
 
 #[test]
 fn a_ping_takes_the_delay_of_the_wire_both_ways() {
-    let Some(bench) = Bench::new("wire-ping", &["ping"]) else { return };
+    let Some(bench) = Bench::new(&["ping"]) else { return };
     let scenario = bench.file("pair.toml", PAIR);
     let program = "exec ping -c 20 -i 0.1 10.0.0.2";
     let output = run(&mut emulate(&scenario, &["--json", "--exec", "n0", program]));
@@ -88,7 +88,7 @@ fn a_ping_takes_the_delay_of_the_wire_both_ways() {
 
 #[test]
 fn tcp_gets_the_rate_of_the_wire_and_of_its_steps() {
-    let Some(bench) = Bench::new("wire-rate", &["iperf3"]) else { return };
+    let Some(bench) = Bench::new(&["iperf3"]) else { return };
     let scenario = bench.file("pair.toml", PAIR);
     // The client receives from 0.5 s on.
     for (name, rate, late) in [
@@ -114,7 +114,7 @@ fn tcp_gets_the_rate_of_the_wire_and_of_its_steps() {
 
 #[test]
 fn a_server_behind_a_wire_talks_to_a_phone_and_a_recording_gives_the_same_again() {
-    let Some(bench) = Bench::new("wire-cell", &["iperf3", "ping", "tshark"]) else { return };
+    let Some(bench) = Bench::new(&["iperf3", "ping", "tshark"]) else { return };
     let scenario = bench.file("cell.toml", CELL);
     let [path, record, out] = ["iperf.json", "recording", "out"].map(|name| bench.path(name));
     let client = format!("ping -c 5 -i 0.2 10.0.0.1; exec iperf3 -c 10.0.0.1 -R -J -t 6 > {path}");
@@ -153,7 +153,7 @@ fn a_server_behind_a_wire_talks_to_a_phone_and_a_recording_gives_the_same_again(
 
 #[test]
 fn a_real_node_has_the_rate_and_delay_of_its_access() {
-    let Some(bench) = Bench::new("access", &["iperf3", "ping"]) else { return };
+    let Some(bench) = Bench::new(&["iperf3", "ping"]) else { return };
     // A wire that is no limit, and a trace with an opportunity of 1500 bytes each 3 ms: 4 Mb/s.
     bench.file("trace", "3\n");
     let access = r#"
@@ -183,7 +183,7 @@ fn a_real_node_has_the_rate_and_delay_of_its_access() {
 /// A real host forwards between its wire and its radio, and a frame that no simulated neighbour would take is refused.
 #[test]
 fn a_real_router_joins_a_wire_and_the_air() {
-    let Some(bench) = Bench::new("wire-router", &["ping"]) else { return };
+    let Some(bench) = Bench::new(&["ping"]) else { return };
     let text =
         CELL.replace("role = \"access-point\"", "real = true").replace("role = \"station\"\n    real = true", "");
     let scenario = bench.file("router.toml", &text);

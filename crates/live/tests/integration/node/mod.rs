@@ -15,6 +15,7 @@ use std::time::Duration;
 use self::net::{Net, Shape, address, binary, flow, has_program, is_available};
 use self::stranger::{Attack, flood};
 use crate::pipe::full_pipe;
+use crate::processes::copy_program;
 
 /// A second between packets is too long to miss a repair, and as many as this in one take no time. A route over several hops is
 /// looked for in rings, in turn: where none of the packets that wait may be lost, there are fewer.
@@ -652,9 +653,8 @@ fn a_full_disk_gets_no_half_of_a_key() {
 
 #[test]
 fn a_key_is_made_in_a_new_file() {
-    let folder = std::env::temp_dir().join(format!("hopcast-key-command-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("there is room");
-    let path = folder.join("key");
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("key");
     let make = |path: &Path| Command::new(binary()).arg("key").arg(path).output().expect("it can be run");
     assert_eq!(make(&path).status.code(), Some(0));
     let made = std::fs::read(&path).expect("it is there");
@@ -665,7 +665,6 @@ fn a_key_is_made_in_a_new_file() {
         assert!(said.contains(says), "{said}");
     }
     assert_eq!(std::fs::read(&path).expect("it is still there"), made);
-    std::fs::remove_dir_all(&folder).expect("it is ours");
 }
 
 #[test]
@@ -685,17 +684,19 @@ fn a_kernel_that_drops_what_neighbours_say_is_complained_about() {
 
 #[test]
 fn without_privileges_it_says_what_it_takes() {
+    use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::process::CommandExt as _;
     if !is_available() {
         return;
     }
     // Somewhere that everybody may read.
-    let program = std::env::temp_dir().join(format!("hopcast-node-{}", std::process::id()));
-    std::fs::copy(binary(), &program).expect("there is room");
+    let permissions = std::fs::Permissions::from_mode(0o755);
+    let folder = tempfile::Builder::new().permissions(permissions).tempdir().expect("there is room");
+    let program = folder.path().join("hopcast");
+    copy_program(&program);
     let mut command = Command::new(&program);
     command.args(["node", "--interface", "lo", "--network", "10.0.0.0/24"]).uid(65_534).gid(65_534);
     let output = command.output().expect("it can be run");
-    std::fs::remove_file(&program).expect("it is ours");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("CAP_NET_ADMIN"), "{said}");

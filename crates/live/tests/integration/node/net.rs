@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use tempfile::TempDir;
 
 use crate::keys::{make_identity, make_key};
 
@@ -38,7 +39,7 @@ pub(crate) struct Net {
     interfaces: Vec<Vec<String>>,
     bridges: Vec<String>,
     routers: Vec<Option<Child>>,
-    folder: PathBuf,
+    folder: TempDir,
 }
 
 pub(crate) fn address(node: usize) -> Ipv4Addr {
@@ -75,8 +76,7 @@ pub(crate) fn has_program(name: &str) -> bool {
 impl Net {
     pub(crate) fn new(test: &str, count: usize, shape: Shape) -> Self {
         let process = std::process::id();
-        let folder = std::env::temp_dir().join(format!("hopcast-{test}-{process}"));
-        std::fs::create_dir_all(&folder).expect("there is room");
+        let folder = tempfile::tempdir().expect("there is room");
         let names: Vec<_> = (0..count).map(|node| format!("hopcast-{test}-{process}-{node}")).collect();
         let routers = (0..count).map(|_| None).collect();
         let mut net = Self { names, interfaces: vec![Vec::new(); count], bridges: Vec::new(), routers, folder };
@@ -241,17 +241,17 @@ impl Net {
     }
 
     pub(crate) fn make_key(&self, name: &str) -> String {
-        make_key(&self.folder.join(name))
+        make_key(&self.folder.path().join(name))
     }
 
     /// An identity in a file, and its public key.
     pub(crate) fn make_identity(&self, name: &str) -> (String, String) {
-        make_identity(&self.folder.join(name))
+        make_identity(&self.folder.path().join(name))
     }
 
     /// A file of this name for what all nodes read.
     pub(crate) fn file(&self, name: &str) -> String {
-        self.folder.join(name).display().to_string()
+        self.folder.path().join(name).display().to_string()
     }
 
     /// What `ip` says in a namespace.
@@ -282,7 +282,7 @@ impl Net {
 
     /// Starts to record the messages on an interface.
     pub(crate) fn capture(&self, node: usize, interface: &str) -> Capture {
-        let path = self.folder.join("capture.pcapng");
+        let path = self.folder.path().join("capture.pcapng");
         let mut tshark = Command::new("ip");
         tshark.args(["netns", "exec", &self.names[node], "tshark", "-q", "-i", interface, "-f", "udp port 654", "-w"]);
         let tshark = tshark.arg(&path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it is installed");
@@ -299,11 +299,11 @@ impl Net {
 
     /// What a router has logged.
     pub(crate) fn log(&self, node: usize) -> String {
-        std::fs::read_to_string(self.folder.join(format!("{node}.log"))).unwrap_or_default()
+        std::fs::read_to_string(self.folder.path().join(format!("{node}.log"))).unwrap_or_default()
     }
 
     fn log_file(&self, node: usize) -> Stdio {
-        Stdio::from(File::create(self.folder.join(format!("{node}.log"))).expect("there is room"))
+        Stdio::from(File::create(self.folder.path().join(format!("{node}.log"))).expect("there is room"))
     }
 
     fn path(&self, node: usize) -> PathBuf {
@@ -334,7 +334,6 @@ impl Drop for Net {
         for bridge in &self.bridges {
             let _ = Command::new("ip").args(["netns", "del", bridge]).status();
         }
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

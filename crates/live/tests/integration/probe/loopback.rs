@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::processes::HERE;
 
@@ -20,23 +21,15 @@ fn daemon(what: &[&str]) -> crate::processes::Daemon {
 }
 
 /// A folder of a test's own, gone with it.
-struct Folder(PathBuf);
+struct Folder(TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("hopcast-probe-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder can be made");
-        Self(path)
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder can be made"))
     }
 
     fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path().join(name).display().to_string()
     }
 }
 
@@ -128,7 +121,7 @@ fn last(about: &Value, samples: &[(usize, u64, f64)], name: &str, host: &str) ->
 
 #[test]
 fn each_host_of_a_path_records_what_it_counts() {
-    let folder = Folder::new("recorded");
+    let folder = Folder::new();
     let [received, passed_on, sent] = ["received", "passed-on", "sent"].map(|name| folder.path(name));
     let receiver = daemon(&["receive", "--record", &received]);
     let relay = daemon(&["relay", "--record", &passed_on]);
@@ -183,7 +176,7 @@ fn each_host_of_a_path_records_what_it_counts() {
 
 #[test]
 fn a_killed_receiver_leaves_its_earlier_recording() {
-    let folder = Folder::new("killed");
+    let folder = Folder::new();
     let kept = folder.path("kept");
     let first = daemon(&["receive", "--record", &kept]);
     let send =
@@ -203,7 +196,7 @@ fn a_killed_receiver_leaves_its_earlier_recording() {
 
 #[test]
 fn a_folder_of_a_recording_that_cannot_be_made_is_refused() {
-    let folder = Folder::new("refused");
+    let folder = Folder::new();
     let file = folder.path("file");
     fs::write(&file, "").expect("there is room");
     for arguments in [&["receive"][..], &["relay"], &["send", "--to", "127.0.0.1:1"]] {
@@ -234,7 +227,7 @@ fn a_relay_may_know_where_to_itself() {
 #[test]
 fn a_plan_is_measured_case_by_case_and_written() {
     let hosts = [daemon(&["relay"]), daemon(&["relay"]), daemon(&["receive"])];
-    let folder = Folder::new("plan");
+    let folder = Folder::new();
     let text = format!(
         r#"
         repetitions = 2
@@ -327,7 +320,7 @@ fn rows_are_those_of_the_simulator() {
 
 #[test]
 fn wrong_input_is_told_before_anything_is_sent() {
-    let folder = Folder::new("wrong");
+    let folder = Folder::new();
     let plan = folder.path("plan.toml");
     fs::write(&plan, "repetitions = 0\nexperiments = []\n[hosts]\n").expect("it can be written");
     for (arguments, complaint) in [

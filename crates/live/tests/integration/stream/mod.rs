@@ -6,33 +6,29 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::UdpSocket;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
 use nix::unistd::{Pid, mkfifo};
+use tempfile::TempDir;
 
 use crate::cores::stay_on_one_core;
 use crate::pipe::full_pipe;
 use crate::processes::{Line, usable};
 
 /// A folder that goes with the test.
-struct Folder(PathBuf);
+struct Folder(TempDir);
 
 impl Folder {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("hopcast-stream-{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder can be made");
-        Self(path)
+        Self(tempfile::tempdir().expect("a folder can be made"))
     }
 
     fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
+        self.0.path().join(name).display().to_string()
     }
 
     /// A network key in a file.
@@ -45,21 +41,15 @@ impl Folder {
 
     /// A pipe with a name.
     fn pipe(&self, name: &str) -> String {
-        mkfifo(&self.0.join(name), Mode::S_IRWXU).expect("it can be made");
+        mkfifo(&self.0.path().join(name), Mode::S_IRWXU).expect("it can be made");
         self.path(name)
     }
 
     /// A transport stream of this number of packets at 4 Mb/s with a clock reference each 20 ms, and its file.
     fn film(&self, name: &str, packets: u64) -> (String, Vec<u8>) {
         let octets = film_of(packets);
-        fs::write(self.0.join(name), &octets).expect("there is room");
+        fs::write(self.0.path().join(name), &octets).expect("there is room");
         (self.path(name), octets)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -173,8 +173,8 @@ fn one_value_and_two_equal_ones_are_one_scenario() {
 
 #[test]
 fn movements_are_looked_for_beside_the_scenario_then_in_the_directories() {
-    let root = std::env::temp_dir().join(format!("hopcast-movements-{}", std::process::id()));
-    let (beside, library) = (root.join("beside"), root.join("library"));
+    let root = tempfile::tempdir().expect("there is room");
+    let (beside, library) = (root.path().join("beside"), root.path().join("library"));
     fs::create_dir_all(&beside).expect("writable");
     fs::create_dir_all(&library).expect("writable");
     // No placement: the file says where the nodes are.
@@ -184,7 +184,7 @@ fn movements_are_looked_for_beside_the_scenario_then_in_the_directories() {
     );
     let mut source = source(&text);
     source.directory = beside.clone();
-    source.trace_dirs = vec![root.join("missing"), library.clone()];
+    source.trace_dirs = vec![root.path().join("missing"), library.clone()];
     let begins = |overrides: &[&str]| {
         let overrides: Vec<String> = overrides.iter().map(|&set| set.into()).collect();
         let loaded = Scenario::parse(&source, &overrides).map_err(|errors| errors.to_string())?;
@@ -194,7 +194,7 @@ fn movements_are_looked_for_beside_the_scenario_then_in_the_directories() {
         Ok::<_, String>((0..group.node_names.len()).map(begin).collect::<Vec<_>>())
     };
     let missing = begins(&[]).expect_err("there is none");
-    for place in [beside.join("m"), root.join("missing"), library.clone()] {
+    for place in [beside.join("m"), root.path().join("missing"), library.clone()] {
         assert!(missing.contains(&place.display().to_string()), "{missing}");
     }
     fs::write(library.join("m"), "0 1 1\n0 2 2\n").expect("writable");
@@ -219,7 +219,6 @@ fn movements_are_looked_for_beside_the_scenario_then_in_the_directories() {
     let huge = fs::File::create(beside.join("m")).expect("writable");
     huge.set_len((64 << 20) + 1).expect("a file may have holes");
     assert!(begins(&[]).expect_err("it is huge").ends_with("is too large; expected at most 64 MiB"));
-    fs::remove_dir_all(&root).expect("removable");
 }
 
 #[test]

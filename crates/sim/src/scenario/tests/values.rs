@@ -514,13 +514,13 @@ fn adus_are_read() {
 
 #[test]
 fn traces_are_looked_for_beside_the_scenario_then_bundled_then_in_the_directories() {
-    let root = std::env::temp_dir().join(format!("hopcast-traces-{}", std::process::id()));
-    let (beside, library) = (root.join("beside"), root.join("library"));
+    let root = tempfile::tempdir().expect("there is room");
+    let (beside, library) = (root.path().join("beside"), root.path().join("library"));
     fs::create_dir_all(&beside).expect("writable");
     fs::create_dir_all(&library).expect("writable");
     let mut source = source(SMALL);
     source.directory = beside.clone();
-    source.trace_dirs = vec![root.join("missing"), library.clone()];
+    source.trace_dirs = vec![root.path().join("missing"), library.clone()];
     let first_frame = |name: &str| {
         let set = format!(r#"flows.f.application={{ kind = "video-trace", file = "{name}" }}"#);
         Scenario::parse(&source, &[set])
@@ -536,13 +536,12 @@ fn traces_are_looked_for_beside_the_scenario_then_bundled_then_in_the_directorie
     fs::write(library.join("film.dat"), trace(9)).expect("writable");
     assert_eq!((first_frame("film"), first_frame("film.dat")), (Ok(Some(9)), Ok(Some(9))));
     let missing = first_frame("other").expect_err("there is none");
-    for place in [beside.join("other"), root.join("missing"), library.clone()] {
+    for place in [beside.join("other"), root.path().join("missing"), library.clone()] {
         assert!(missing.contains(&place.display().to_string()), "{missing}");
     }
     fs::write(beside.join("cut"), "1 I 0 100\n2 P 4").expect("writable");
     let cut = first_frame("cut").expect_err("it is cut short");
     assert!(cut.contains("flows.f.application.file = \"cut\"") && cut.contains("cut") && cut.contains('2'), "{cut}");
-    fs::remove_dir_all(&root).expect("removable");
 }
 
 #[test]

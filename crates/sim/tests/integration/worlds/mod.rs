@@ -7,7 +7,7 @@ mod vocabulary;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hopcast_protocols::time::Instant;
@@ -158,8 +158,8 @@ fn keeps_every_promise(world: &Value, in_several_ways: bool) -> Result<Tally, Te
     }
     let [found] = <[RunResult; 1]>::try_from(found).expect("one seed");
     let found = bytes(&found);
-    let folder = Folder::new();
-    let recorded = run(scenario, &Way { seeds: &[scenario.seed], threads: 1, folder: Some(&folder.0) });
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the target folder can be written");
+    let recorded = run(scenario, &Way { seeds: &[scenario.seed], threads: 1, folder: Some(folder.path()) });
     prop_assert_eq!(&bytes(&recorded[0]), &found, "captures and recording matter");
     let toml = Source { text: toml::to_string(world).expect("TOML"), name: "world".into(), ..Source::default() };
     let toml = Scenario::parse(&toml, &[]).map_err(|errors| TestCaseError::fail(errors.to_string()))?.scenario;
@@ -339,14 +339,13 @@ struct Way<'a> {
     seeds: &'a [u64],
     threads: usize,
     /// Where captures and a recording go, if it has them.
-    folder: Option<&'a PathBuf>,
+    folder: Option<&'a Path>,
 }
 
 fn run(scenario: &Scenario, way: &Way<'_>) -> Vec<RunResult> {
-    let folder = way.folder.map(PathBuf::as_path);
     let selection = Selection::all(scenario);
-    let captures = folder.map(|folder| (folder, &selection));
-    let job = Job { scenario, seeds: way.seeds, threads: way.threads, captures, recordings: folder };
+    let captures = way.folder.map(|folder| (folder, &selection));
+    let job = Job { scenario, seeds: way.seeds, threads: way.threads, captures, recordings: way.folder };
     let mut results = Vec::new();
     let outcome = execute(&job, &Control::new(), &(), |place, result| results.push((place, result)));
     assert_eq!(outcome.unwrap_or_else(|error| panic!("{error}")), Outcome::Finished);
@@ -359,25 +358,6 @@ fn bytes(result: &RunResult) -> String {
     let mut json: Value = serde_json::from_str(&result.to_json()).expect("JSON");
     json.as_object_mut().expect("a table").remove("cost");
     json.to_string()
-}
-
-/// A folder that is removed with what is in it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        let thread = format!("{:?}", std::thread::current().id());
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("worlds-{}-{thread}", std::process::id()));
-        fs::create_dir_all(&path).expect("the target folder can be written");
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What remains does no harm.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// Worlds in which random worlds have found a defect, and whether they can run.
