@@ -81,7 +81,8 @@ const HURRIED: u8 = 0;
 const PATHS: usize = 3;
 /// Time without media after which a display looks for another path though it hears the next device.
 const SILENCE: Duration = Duration::from_secs(15);
-/// Time without media after which a display gives up a stream that was under way. A device that is gone may come back before, and a person leave a beam.
+/// Time without media after which a display gives up a stream that was under way, or has patience. A device that is gone may come back before, and a
+/// person leave a beam.
 const GIVES_UP: Duration = Duration::from_secs(20);
 /// Clips that a device looks for at a time because others do.
 const CARRIED: usize = 8;
@@ -1401,8 +1402,11 @@ impl Device {
 
     /// A display without a path looks for one, or gives up.
     fn search_again(&mut self, number: u32, searches: u8, now: Instant) {
-        if now < self.viewings[number as usize].well + GIVES_UP {
+        let request = &mut self.viewings[number as usize];
+        if now < request.well + GIVES_UP {
             self.search(number, searches, now);
+        } else if now < request.patient_until {
+            request.step = Step::Waiting { until: now + PAUSE };
         } else {
             self.end(number, Outcome::Broken, now);
         }

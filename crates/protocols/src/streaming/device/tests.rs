@@ -568,6 +568,24 @@ fn a_user_who_has_waited_gets_a_second_path() {
     assert_eq!((net.viewing(0).outcome, net.viewing(0).reroutes, net.booked()), (Outcome::Completed, 1, 0));
 }
 
+/// All packets are lost for a minute in the middle of the film. A user who has patience sees the rest of it, and another one does not.
+#[test]
+fn a_user_who_has_patience_waits_for_the_rest() {
+    for (patience, outcome) in [(120, Outcome::Completed), (0, Outcome::Broken)] {
+        let mut net = Net::string(2, Policy::All, 20e6, 1);
+        net.run_for(5);
+        net.ask(0, FILM);
+        let until = net.told(0) + Duration::from_secs(patience);
+        net.devices[0].handle_patience(until);
+        net.run_for(5);
+        net.loss = 1.0;
+        net.run_for(60);
+        net.loss = 0.0;
+        net.run_for(40);
+        assert_eq!((net.viewing(0).outcome, net.booked()), (outcome, 0));
+    }
+}
+
 /// Each path is replaced within the hurried search, and the film is shown.
 #[test]
 fn a_display_may_lose_any_number_of_paths() {
