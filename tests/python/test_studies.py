@@ -376,6 +376,7 @@ def made_up_cloud(draw: random.Random) -> dict[str, Any]:
     """What H12 reads of a streaming cloud."""
     streams: list[dict[str, Any]] = [
         {
+            "asked_s": draw.uniform(60.0, 300.0),
             "start_up_s": draw.uniform(1.0, 5.0),
             "hiccups": draw.randrange(3),
             "predicted_stall": draw.uniform(0.0, 1.0),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hopcast import Scenario, run
-from hopcast.lab.experiment import Amount
-from hopcast_papers.h2o import by_distance, homes, load, oracle, parts, tcp_per_hop
+from hopcast.lab.experiment import Amount, Document, Measured
+from hopcast_papers.h2o import against_oracle, by_distance, homes, limits, load, oracle, parts, tcp_per_hop
 from hopcast_papers.h2o.hosts import COPY_US, held, with_host_time
 from hopcast_papers.h2o.streams import UDP_1KB_MBPS, scenario
 
@@ -172,3 +172,47 @@ def test_where_clips_are_does_not_depend_on_the_rule() -> None:
     both = placed[0].keys() & placed[1].keys()
     assert len(both) > 4
     assert all(placed[0][clip] == placed[1][clip] for clip in both)
+
+
+def test_clips_are_admitted_and_refused_wrongly_by_a_limit() -> None:
+    """Of three clips that stall and two that don't; with 12 stalls per hour 63 % are tolerated in 300 s, and with 6 there are 39 %."""
+    clips = [
+        limits.Clip({limits.PROFILES: said, limits.CLOSED_FORM: 0.5}, stalled)
+        for said, stalled in ((0.9, True), (0.5, True), (0.1, True), (0.5, False), (0.0, False))
+    ]
+    assert limits.tolerated(12, 300) == pytest.approx(0.632, abs=1e-3)
+    found = {(row.case, row.metric): row.measured for row in limits.rows(clips, 300)}
+    case = limits.case(limits.PROFILES, 12)
+    assert found[case, limits.WRONGLY_ADMITTED] == pytest.approx(200 / 3)
+    assert found[case, limits.WRONGLY_REFUSED] == 0
+    case = limits.case(limits.PROFILES, 6)
+    assert found[case, limits.WRONGLY_ADMITTED] == pytest.approx(100 / 3)
+    assert found[case, limits.WRONGLY_REFUSED] == 50
+    # Of six pairs four are in the right order, and one is equal; somebody who says the same of all is right by chance.
+    assert found["b, by profiles", "area"] == pytest.approx(4.5 / 6)
+    assert found["b, by closed form", "area"] == 0.5
+    assert limits.rows([clip for clip in clips if clip.stalled], 300) == []
+
+
+def test_requests_are_compared_with_those_that_the_oracle_shows() -> None:
+    """The rule shows the first of the oracle's two, and one of the two that the oracle refuses. A stored clip and one of a later hour don't count."""
+
+    def document(outcomes: dict[float, str]) -> Document:
+        streams = [
+            {"display": "home1", "clip": "clip0", "source": "home2", "asked_s": at, "outcome": outcome, "hiccups": 0}
+            for at, outcome in outcomes.items()
+        ]
+        stored = {**streams[0], "source": "home1", "asked_s": 62.0, "outcome": "completed"}
+        return {"cloud": {"streams": [*streams, stored]}}
+
+    late = load.START + load.SHORT
+    ours = document({61.0: "completed", 70.0: "refused", 80.0: "completed", 90.0: "broken", late: "completed"})
+    oracles = document({61.0: "completed", 70.0: "completed"})
+    offered = {
+        load.case(rule, at): [oracles if rule == load.ORACLE else ours]
+        for rule in (*against_oracle.RULES, load.ORACLE)
+        for at in load.LOADS
+    }
+    found = against_oracle.rows(Measured(offered))
+    assert {row.measured for row in found} == {50.0}
+    assert len(found) == 2 * len(against_oracle.RULES) * len(load.LOADS)

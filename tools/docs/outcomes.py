@@ -17,6 +17,7 @@ NAMES = {
     "H12": (
         "study-cloud-slow-link",
         "study-cloud-calibration",
+        "study-cloud-limits",
         "study-cloud-load",
         "study-cloud-distance",
         "study-cloud-parts",

@@ -56,9 +56,9 @@ def hours_displayed(documents: Iterable[Document]) -> Sample:
 
 
 def start_up(document: Document) -> float:
-    """Mean start-up of displays that began, s."""
+    """Mean start-up of displays that began, s; NaN of none."""
     times = [one["start_up_s"] for one in document["cloud"]["streams"] if one["start_up_s"] is not None]
-    return float(sum(times) / max(len(times), 1))
+    return sum(times) / len(times) if times else math.nan
 
 
 def shown(document: Document) -> list[dict[str, Any]]:

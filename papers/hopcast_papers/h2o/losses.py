@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from hopcast.lab.experiment import Amount, Case, Document, Measured, Parameter, Table
-from hopcast.lab.rows import Row, value
+from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
 from hopcast_papers.h2o import homes
 from hopcast_papers.register import REGISTER
@@ -68,7 +69,9 @@ def rows(measured: Measured) -> list[Row]:
         name = case(loss)
         found.append(value("H12", name, "admitted", "%", measured.sample(name, _share("admitted"))))
         found.append(value("H12", name, "whole", "%", measured.sample(name, _share("completed"))))
-        found.append(value("H12", name, "start-up", "s", measured.sample(name, homes.start_up)))
+        known = tuple(time for time in measured.sample(name, homes.start_up).values if not math.isnan(time))
+        if known:
+            found.append(value("H12", name, "start-up, of runs with a display", "s", Sample(known)))
     left = {case(loss): measured.sample(case(loss), homes.total("orphaned_bookings")) for loss in LOSSES}
     found += REGISTER.rows("H12.no-leak", "failures", "bookings without a stream", "", left)
     return found

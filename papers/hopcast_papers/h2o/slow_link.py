@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hopcast.lab.experiment import Amount, Case, Measured, Parameter, Table
 from hopcast.lab.rows import Row, Sample, value
 from hopcast.scenario import Scenario
-from hopcast_papers.h2o import calibration, homes
+from hopcast_papers.h2o import calibration, homes, limits
 from hopcast_papers.h2o.capacity import RATE
 from hopcast_papers.h2o.places import number
 from hopcast_papers.register import REGISTER
@@ -126,6 +126,14 @@ def _all_streams(measured: Measured, case: str) -> list[dict[str, Any]]:
     return [stream for document in measured.documents[case] for stream in homes.shown(document)]
 
 
+def _clips(measured: Measured, prefetch: int) -> list[limits.Clip]:
+    """The clips with this buffer of which the profiles had predicted something."""
+    closed = closed_form(prefetch)
+    told = [one for one in _all_streams(measured, _buffered(prefetch)) if one["predicted_stall"] is not None]
+    estimates = [{limits.PROFILES: one["predicted_stall"], limits.CLOSED_FORM: closed} for one in told]
+    return [limits.Clip(said, one["hiccups"] > 0) for said, one in zip(estimates, told, strict=True)]
+
+
 def _calibration(measured: Measured, case: str) -> tuple[float, float, int]:
     """Mean predicted probability of a stall, share of streams that stalled, and how many there were."""
     told = [stream for stream in _all_streams(measured, case) if stream["predicted_stall"] is not None]
@@ -156,6 +164,7 @@ def rows(measured: Measured) -> list[Row]:
         cells[case] = Sample((_apart(predicted, stalled, count),))
     found += REGISTER.rows("H12.profile", "b", "predicted − observed / half-width", "", cells)
     found += calibration.rows([stream for x in PREFETCHED for stream in _all_streams(measured, _buffered(x))])
+    found += limits.rows([clip for x in PREFETCHED for clip in _clips(measured, x)], LENGTH)
     for case in (CHOSEN, STRICT, MEAN):
         found.append(value("H12", case, "admitted", "streams", measured.sample(case, homes.total("admitted"))))
         found.append(
@@ -206,4 +215,8 @@ def figures(table: Table) -> list[tuple[str, Figure]]:
     ]
     title = "b: clips that stall over a link that is now and then slow"
     labels = [f"{prefetch} s" for prefetch in PREFETCHED]
-    return [(title, bars(labels, groups, x="buffer", y="clips, %")), *calibration.figures(table)]
+    return [
+        (title, bars(labels, groups, x="buffer", y="clips, %")),
+        *calibration.figures(table),
+        *limits.figures(table),
+    ]
