@@ -344,7 +344,7 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         }
         for index in range(8)
     ]
-    return {"flows": flows, "nodes": nodes, "cloud": made_up_cloud(draw)}
+    return {"flows": flows, "nodes": nodes, "cloud": made_up_cloud(draw), "cost": {"simulated_s": 340.0}}
 
 
 def made_up_arrivals(draw: random.Random) -> dict[str, Any]:
@@ -401,6 +401,9 @@ def made_up_cloud(draw: random.Random) -> dict[str, Any]:
     times = {"played_s": draw.uniform(100.0, 200.0), "stalled_s": draw.uniform(0.0, 9.0)}
     counts = {
         "media_packets": draw.randrange(1000, 2000),
+        "control_messages": draw.randrange(100, 200),
+        "control_bytes": draw.randrange(5_000, 9_000),
+        "measuring_bytes": draw.randrange(50_000, 90_000),
         "completed": 3,
         "orphaned_bookings": draw.randrange(2),
         "completed_without_hiccup": draw.randrange(4),

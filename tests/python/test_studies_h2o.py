@@ -8,7 +8,7 @@ import pytest
 
 from hopcast import Scenario, run
 from hopcast.lab.experiment import Amount, Document, Measured
-from hopcast_papers.h2o import against_oracle, by_distance, homes, limits, load, oracle, parts, tcp_per_hop
+from hopcast_papers.h2o import against_oracle, by_distance, homes, limits, load, on_air, oracle, parts, tcp_per_hop
 from hopcast_papers.h2o.hosts import COPY_US, held, with_host_time
 from hopcast_papers.h2o.streams import UDP_1KB_MBPS, scenario
 
@@ -216,3 +216,12 @@ def test_requests_are_compared_with_those_that_the_oracle_shows() -> None:
     found = against_oracle.rows(Measured(offered))
     assert {row.measured for row in found} == {50.0}
     assert len(found) == 2 * len(against_oracle.RULES) * len(load.LOADS)
+
+
+def test_media_take_the_time_of_the_card() -> None:
+    """Packets of 1316 B of media alone carry what scene d says of its card, less than the rounding of frames to symbols of 4 µs."""
+    assert 8 * 1316 / on_air.time(1, on_air.PACKET) == pytest.approx(load.CARD, rel=2e-3)
+    counts = {"media_packets": 1000, "control_messages": 0, "control_bytes": 0, "measuring_bytes": 2 * on_air.PACKET}
+    document = {"cloud": {"totals": counts}, "cost": {"simulated_s": 100.0}}
+    shares = [on_air.share(document, kind) for kind in on_air.KINDS]
+    assert shares == pytest.approx([2.05, 0.0, 0.0041], rel=2e-3)

@@ -1,7 +1,7 @@
 """H12: a cloud of devices that reserve paths, and know their neighbours by statistics: what the paper leaves to the future.
 
-The paper has no numbers of it. Scene a is in `capacity`, b in `slow_link`, `calibration` and `limits`, c in `feet`, d in `load`, `by_distance` and
-`against_oracle`, e in `shortening`, f in `placement`, g in `caches`, h in `walks`, i in `crossing`, k in `order`, l in `batches`, m in `lies`, n in
+The paper has no numbers of it. Scene a is in `capacity`, b in `slow_link`, `calibration` and `limits`, c in `feet`, d in `load`, `by_distance`,
+`against_oracle` and `on_air`, e in `shortening`, f in `placement`, g in `caches`, h in `walks`, i in `crossing`, k in `order`, l in `batches`, m in `lies`, n in
 `vehicles`, o and p in `parts`, and failures in `losses` and `kills`. Real hosts, scene j of a proposal, are H15 (`live_cloud`).
 """
 
@@ -24,6 +24,7 @@ from hopcast_papers.h2o import (
     lies,
     load,
     losses,
+    on_air,
     order,
     parts,
     placement,
@@ -90,6 +91,7 @@ def _rows(measured: Measured) -> list[Row]:
         *load.rows(measured),
         *by_distance.rows(measured),
         *against_oracle.rows(measured),
+        *on_air.rows(measured),
         *parts.rows(measured),
         *shortening.rows(measured),
         *placement.rows(),
@@ -119,6 +121,7 @@ def _notes(table: Table) -> list[str]:
         *load.notes(table),
         *by_distance.notes(table),
         *against_oracle.notes(table),
+        *on_air.notes(table),
         *parts.notes(table),
         *shortening.notes(table),
         "f: under the assumptions of the 2004 paper first, then where displays contend for the air of 802.11a. A string that needs N − H copies saves little of a short clip.",
@@ -131,7 +134,7 @@ def _notes(table: Table) -> list[str]:
         "airtime, which runs of d with another seed showed. Scenes in which paths are lost ran again when the first search after that became shorter. Then H12.flicker, which had held, failed. b, o and p ran again "
         "when the estimate of stalls knew how fast a source sends.",
         "d and n: TCP per hop, and carriers that expect to meet the display, were added after the runs of all other scenes but o and p. Limits along b, and requests of d "
-        "one by one next to the oracle, were added after all of them. No sentence is judged by any of these.",
+        "one by one next to the oracle, and what takes the air there, were added after all of them. No sentence is judged by any of these.",
         "Scenes a to i, k to p, and failures; real hosts are H15. In the quick form a case has less than 100 hours of display, so that rates of hiccups below 0.03 per hour can't be told from zero.",
     ]
 
