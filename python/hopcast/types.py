@@ -496,6 +496,7 @@ class Errors(TypedDict, total=False):
     bad_mean: Quantity
     clock: Literal["time", "frames"]
     fec: Literal["none", "reed-solomon"]
+    fec_frames: Literal["all", "individually-addressed"]
     good_ber: float
     good_mean: Quantity
     headers: bool

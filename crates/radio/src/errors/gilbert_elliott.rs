@@ -6,7 +6,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::{ErrorModel, ReceivedFrame};
-use crate::phy::ReedSolomon;
+use crate::phy::{FrameCode, ReedSolomon};
 use crate::variate;
 
 /// The two states of a channel.
@@ -164,7 +164,7 @@ pub struct GilbertElliottErrors {
     seed: u64,
     states: States,
     /// What corrects errors.
-    code: Option<ReedSolomon>,
+    code: Option<FrameCode>,
     /// Whether preambles and headers err as well.
     headers: bool,
     clock: Clock,
@@ -173,9 +173,9 @@ pub struct GilbertElliottErrors {
 }
 
 impl GilbertElliottErrors {
-    /// The channels of a run with `seed`. `code` corrects errors in all frames; bits of preambles and PLCP headers err only with
+    /// The channels of a run with `seed`. `code` corrects errors; bits of preambles and PLCP headers err only with
     /// `headers`.
-    pub fn new(seed: u64, states: States, code: Option<ReedSolomon>, headers: bool) -> Self {
+    pub fn new(seed: u64, states: States, code: Option<FrameCode>, headers: bool) -> Self {
         Self { seed, states, code, headers, clock: Clock::Time, chains: Vec::new() }
     }
 
@@ -198,7 +198,8 @@ impl ErrorModel for GilbertElliottErrors {
     fn loss(&mut self, &ReceivedFrame { frame, receiver, start, end, .. }: &ReceivedFrame<'_>) -> f64 {
         let before = if self.headers { frame.vector.framing().header_bits } else { 0 };
         let begin = if before == 0 { start } else { start.saturating_before(frame.header) };
-        let (code, clock) = (self.code, self.clock);
+        let code = self.code.and_then(|code| code.of(frame.receiver.is_none()));
+        let clock = self.clock;
         let (chain, used) = self.chain(receiver.0);
         let (begin, start, end) = match clock {
             Clock::Time => (begin, start, end),
@@ -410,13 +411,13 @@ mod tests {
         }
     }
 
-    /// How likely an RTS frame, 20 bytes at 1 Mb/s, is lost where each hundredth bit errs.
-    fn lost(headers: bool, code: Option<ReedSolomon>) -> f64 {
+    /// How likely a frame of 20 bytes at 1 Mb/s to this receiver, or to all, is lost where each hundredth bit errs.
+    fn lost(headers: bool, code: Option<FrameCode>, to: Option<StationId>) -> f64 {
         let mean = Duration::from_secs(1);
         let states = States { good_ber: 1e-2, bad_ber: 1e-2, good_mean: mean, bad_mean: mean };
         let header = Duration::from_micros(192);
         let airtime = header + Duration::from_micros(160);
-        let frame = frame(header, airtime);
+        let frame = Header { receiver: to, ..frame(header, airtime) };
         let (start, end) = (Instant::START + header, Instant::START + airtime);
         let received = ReceivedFrame { frame: &frame, receiver: StationId(0), power: Power::MAX, start, end };
         GilbertElliottErrors::new(1, states, code, headers).loss(&received)
@@ -426,13 +427,27 @@ mod tests {
     #[test]
     fn bits_of_the_header_err_where_they_are_to() {
         let of = |bits: f64| 1.0 - libm::pow(0.99, bits);
-        assert!((lost(false, None) - of(160.0)).abs() < 1e-12);
-        assert!((lost(true, None) - of(352.0)).abs() < 1e-12);
+        assert!((lost(false, None, Some(StationId(0))) - of(160.0)).abs() < 1e-12);
+        assert!((lost(true, None, Some(StationId(0))) - of(352.0)).abs() < 1e-12);
     }
 
     #[test]
     fn correction_spans_the_header() {
-        assert!(lost(true, Some(ReedSolomon::with_rate(0.6))) < 1e-12);
+        assert!(lost(true, Some(code(true)), Some(StationId(0))) < 1e-12);
+    }
+
+    fn code(protects_groups: bool) -> FrameCode {
+        FrameCode { code: ReedSolomon::with_rate(0.6), protects_groups }
+    }
+
+    #[test]
+    fn frames_to_all_are_corrected_only_where_the_code_protects_them() {
+        let plain = lost(false, None, None);
+        for to in [None, Some(StationId(0))] {
+            assert!(lost(false, Some(code(true)), to) < 1e-12);
+            let expected = if to.is_none() { plain } else { 0.0 };
+            assert!((lost(false, Some(code(false)), to) - expected).abs() < 1e-12);
+        }
     }
 
     proptest! {

@@ -1223,7 +1223,11 @@ impl<P: Payload> Dcf<P> {
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.psdu_octets, outgoing.rate);
         let (is_in_body, is_under_agreement) = (outgoing.is_in_body, outgoing.is_under_agreement);
         let is_batch = outgoing.is_batch();
-        let mut airtime = self.config.phy.airtime(rate, octets);
+        let phy = &self.config.phy;
+        let mut airtime = match receiver {
+            Some(_) => phy.airtime(rate, octets),
+            None => phy.group_airtime(rate, octets),
+        };
         if is_batch {
             airtime = self.rest_of_batch(receiver, rate).airtime;
         }

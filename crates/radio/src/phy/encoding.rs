@@ -126,5 +126,21 @@ impl ReedSolomon {
     }
 }
 
+/// A code over the bytes of frames, and which of them have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameCode {
+    /// The code, which all individually addressed frames have.
+    pub code: ReedSolomon,
+    /// Whether group addressed frames have it, too.
+    pub protects_groups: bool,
+}
+
+impl FrameCode {
+    /// The code of a frame, if it has one.
+    pub fn of(self, is_group_addressed: bool) -> Option<ReedSolomon> {
+        (self.protects_groups || !is_group_addressed).then_some(self.code)
+    }
+}
+
 /// n.
 const BLOCK: u32 = 255;

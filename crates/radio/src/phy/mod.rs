@@ -32,7 +32,7 @@ use clause::Clause;
 pub use clause::{Framing, PhyParameters, Section};
 pub use data_rate::DataRate;
 pub(crate) use dsss::BANDWIDTH_IN_CHIP_RATES;
-pub use encoding::{CodeRate, Constellation, Encoding, ReedSolomon};
+pub use encoding::{CodeRate, Constellation, Encoding, FrameCode, ReedSolomon};
 pub(crate) use ht::LEGACY_PREAMBLE;
 pub use shape::{Band, Shape};
 pub(crate) use spectrum::energy_thresholds;

@@ -3,7 +3,7 @@
 use hopcast_protocols::time::Duration;
 
 use super::clause::{Clause, PhyParameters};
-use super::{Band, DataRate, ModulationClass, ReedSolomon, Shape, Standard, TxVector, erp};
+use super::{Band, DataRate, FrameCode, ModulationClass, Shape, Standard, TxVector, erp};
 
 /// The physical layer of a station: its interframe spaces and contention windows, and the vectors of its frames.
 ///
@@ -14,7 +14,7 @@ pub struct Phy {
     /// Of all frames, by ascending rate; those of a [`Shape`] behind those of OFDM.
     vectors: &'static [TxVector],
     parameters: PhyParameters,
-    code: Option<ReedSolomon>,
+    code: Option<FrameCode>,
 }
 
 impl Phy {
@@ -44,9 +44,9 @@ impl Phy {
         Self { vectors, ..self }
     }
 
-    /// The same with coding of the PSDU of every frame, which makes it longer.
+    /// The same with coding of PSDUs, which makes them longer.
     #[must_use]
-    pub const fn with_code(self, code: Option<ReedSolomon>) -> Self {
+    pub const fn with_code(self, code: Option<FrameCode>) -> Self {
         Self { code, ..self }
     }
 
@@ -133,11 +133,23 @@ impl Phy {
         self.parameters.sifs + self.airtime(self.lowest_basic(failed), ACK_OCTETS)
     }
 
-    /// [`TxVector::airtime`] of a frame whose PSDU is coded, if this physical layer codes it.
+    /// [`TxVector::airtime`] of an individually addressed frame, whose PSDU is coded if this physical layer codes it.
     #[inline]
     pub fn airtime(&self, vector: TxVector, octets: u32) -> Duration {
+        self.airtime_of(vector, octets, false)
+    }
+
+    /// The same of a group addressed frame.
+    #[inline]
+    pub fn group_airtime(&self, vector: TxVector, octets: u32) -> Duration {
+        self.airtime_of(vector, octets, true)
+    }
+
+    #[inline]
+    fn airtime_of(&self, vector: TxVector, octets: u32, is_group_addressed: bool) -> Duration {
         debug_assert!(self.vectors().contains(&vector.repeated()), "{} has no {vector:?}", self.standard);
-        vector.airtime(self.code.map_or(octets, |code| code.coded_octets(octets)))
+        let code = self.code.and_then(|code| code.of(is_group_addressed));
+        vector.airtime(code.map_or(octets, |code| code.coded_octets(octets)))
     }
 
     /// AckTimeout interval for an ACK with this vector, from the end of the data frame: SIFS + slot + aRxPHYStartDelay
@@ -322,12 +334,16 @@ mod tests {
         }
     }
 
-    /// A Reed–Solomon code of rate 0.6 makes 255 bytes of 153.
+    /// A Reed–Solomon code of rate 0.6 makes 255 bytes of 153, of group addressed frames only where it protects them.
     #[test]
     fn a_code_lengthens_a_frame() {
         let plain = Standard::Dsss.phy(false);
-        let coded = plain.with_code(Some(ReedSolomon::with_rate(0.6)));
-        assert_eq!(coded.airtime(at(&plain, 1.0), 153), plain.airtime(at(&plain, 1.0), 255));
+        for (protects_groups, octets) in [(true, 255), (false, 153)] {
+            let code = FrameCode { code: crate::phy::ReedSolomon::with_rate(0.6), protects_groups };
+            let coded = plain.with_code(Some(code));
+            assert_eq!(coded.airtime(at(&plain, 1.0), 153), plain.airtime(at(&plain, 1.0), 255));
+            assert_eq!(coded.group_airtime(at(&plain, 1.0), 153), plain.airtime(at(&plain, 1.0), octets));
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_radio::mac::edca::EdcaParameters;
 use hopcast_radio::mac::{self, Aggregation, Dcf, Peer, Peers, Protection, StationId, controlled_rates, dsss_peers};
-use hopcast_radio::phy::{Capability, ModulationClass, ModulationClasses, Phy, ReedSolomon, TxVector, distinct};
+use hopcast_radio::phy::{Capability, FrameCode, ModulationClass, ModulationClasses, Phy, TxVector, distinct};
 use hopcast_radio::rate::{Algorithm, Candidate};
 
 use crate::host::Sdu;
@@ -21,8 +21,8 @@ const _: () = assert!(!size_of::<Dcf<Rc<Sdu>>>().is_multiple_of(512), "the stati
 pub(super) struct Stations<'a> {
     radio: &'a Radio,
     seed: u64,
-    /// What corrects errors in all frames.
-    code: Option<ReedSolomon>,
+    /// What corrects errors in frames.
+    code: Option<FrameCode>,
     /// Those that understand DSSS alone, where all are of one standard.
     dsss_receivers: Vec<StationId>,
     /// By station; empty where all have the same.

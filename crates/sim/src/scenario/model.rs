@@ -17,7 +17,7 @@ use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{self, Protection, control_response_rate};
 use hopcast_radio::obstacles::{Interior, Passages, Wall};
-use hopcast_radio::phy::{Band, Capability, ModulationClasses, Phy, ReedSolomon, Shape, Standard, TxVector};
+use hopcast_radio::phy::{Band, Capability, FrameCode, ModulationClasses, Phy, Shape, Standard, TxVector};
 use hopcast_radio::propagation::Range;
 use hopcast_radio::rate::{Algorithm, Candidate};
 use hopcast_radio::reception::Mode;
@@ -375,8 +375,8 @@ pub enum Errors {
 }
 
 impl Errors {
-    /// Error correction of all frames, and the bytes that it adds.
-    pub fn code(&self) -> Option<ReedSolomon> {
+    /// Error correction of frames, and the bytes that it adds.
+    pub fn code(&self) -> Option<FrameCode> {
         match self {
             Self::Model(model) => model.code,
             Self::None | Self::Packet { .. } => None,
@@ -387,8 +387,8 @@ impl Errors {
 /// A model of the probability of loss, with its parameters.
 #[derive(Clone)]
 pub struct ErrorModel {
-    /// Error correction of all frames, and the bytes that it adds.
-    pub code: Option<ReedSolomon>,
+    /// Error correction of frames, and the bytes that it adds.
+    pub code: Option<FrameCode>,
     /// Makes the model for a run from the run's seed.
     pub make: Arc<dyn Fn(u64) -> Box<dyn errors::ErrorModel> + Send + Sync>,
 }

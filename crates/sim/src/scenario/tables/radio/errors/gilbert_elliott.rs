@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hopcast_radio::errors::{self, GilbertElliottErrors, States};
-use hopcast_radio::phy::ReedSolomon;
+use hopcast_radio::phy::{FrameCode, ReedSolomon};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -34,6 +34,9 @@ pub(in super::super) struct Keys {
     /// Error correction.
     #[schemars(extend("x-default" = is("none", "none")))]
     fec: Fec,
+    /// Frames that `fec` protects.
+    #[schemars(extend("x-default" = is("all", "none is excepted")))]
+    fec_frames: FecFrames,
     /// Whether bits of the physical layer's preamble and header have errors, too.
     #[schemars(extend("x-default" = is(false, "only bytes that a frame carries have errors")))]
     headers: bool,
@@ -61,19 +64,31 @@ alike!(Clock, errors::Clock: Time, Frames);
 enum Fec {
     /// No correction.
     None,
-    /// RS(255, 153) over every frame: 60 % of its bytes are data, and it corrects up to 51 wrong bytes in each block of
-    /// 255.
+    /// RS(255, 153) over a frame: 60 % of its bytes are data, and it corrects up to 51 wrong bytes in each block of 255.
     ReedSolomon,
+}
+
+/// Frames that error correction protects.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum FecFrames {
+    /// All.
+    All,
+    /// Those to one station. Frames to all, as of route updates, are shorter for that, and are lost with their first wrong bit.
+    IndividuallyAddressed,
 }
 
 impl Model for Keys {
     fn resolve(self, _: &mut Resolver<'_>) -> model::Errors {
-        let Self { good_ber, bad_ber, good_mean, bad_mean, fec, headers, clock } = self;
+        let Self { good_ber, bad_ber, good_mean, bad_mean, fec, fec_frames, headers, clock } = self;
         let states = States { good_ber, bad_ber, good_mean: good_mean.into(), bad_mean: bad_mean.into() };
         let clock = errors::Clock::from(clock);
         let code = match fec {
             Fec::None => None,
-            Fec::ReedSolomon => Some(ReedSolomon::with_rate(FEC_EFFICIENCY)),
+            Fec::ReedSolomon => Some(FrameCode {
+                code: ReedSolomon::with_rate(FEC_EFFICIENCY),
+                protects_groups: fec_frames == FecFrames::All,
+            }),
         };
         let make = Arc::new(move |seed| -> Box<dyn hopcast_radio::errors::ErrorModel> {
             Box::new(GilbertElliottErrors::new(seed, states, code, headers).with_clock(clock))
