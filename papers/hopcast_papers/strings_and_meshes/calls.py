@@ -69,6 +69,8 @@ class Setting:
     """Whether the delay limit holds for segments of TCP, too."""
     ber: float | None = None
     """Bit error rate at all times, in place of the channel's two."""
+    protects_updates: bool = True
+    """Whether FEC protects DSDV's updates, too."""
 
 
 CHOSEN = Setting("as chosen")
@@ -84,18 +86,19 @@ PATIENT = Setting("no delay limit", limit=None)
 NOTIFIED = Setting("DSDV told of lost frames", notified=True)
 FRAGMENTS = Setting("MTU of 1500 B", mtu="1500 B")
 FOR_ALL = Setting("the delay limit for TCP, too", limits_tcp=True)
+BARE_UPDATES = Setting("DSDV's updates without FEC", protects_updates=False)
 RESIDUAL = Setting(f"{LEFT_BER:g} of the bits wrong", channel=ERRORS, ber=LEFT_BER)
 COMMON = (SLOW, FITTED, NO_ERRORS, NO_FEC, NO_RTS, PATIENT, NOTIFIED)
 BESIDE = {
-    "P2": (*COMMON, EAGER),
-    "P3": COMMON,
+    "P2": (*COMMON, EAGER, BARE_UPDATES),
+    "P3": (*COMMON, BARE_UPDATES),
     "P4": (*COMMON, FRAGMENTS, FOR_ALL, RESIDUAL),
 }
 """Alternatives to the chosen setting, by experiment."""
 SEEDS = {"P2": (6, 30), "P3": (3, 10), "P4": (4, 10)}
 """Number in the quick and in the full form."""
-TRIED = (SLOW, FITTED)
-"""The settings that a trial of `sensitivity` uses instead of the chosen one."""
+TRIED = (SLOW, FITTED, BARE_UPDATES)
+"""The settings that a trial of `sensitivity` uses instead of the chosen one, and one that draws what is lost."""
 SEEDS_TRIED, SEEDS_BESIDE = (FEW, 10), (1, 10)
 """The same for them and for the other alternatives."""
 
@@ -127,6 +130,7 @@ def _scenario(name: str, flows: Sequence[Flow], setting: Setting, amount: Amount
         notified=setting.notified,
         settles=setting.settles,
         mtu=setting.mtu,
+        protects_updates=setting.protects_updates,
     )
     return made if setting.ber is None else with_ber(made, setting.ber)
 
@@ -182,6 +186,11 @@ def _setup(amount: Amount) -> list[Parameter]:
             FOR_ALL.name,
             "beside (P4): segments and acknowledgements that are on their way for longer are dropped",
             "varied: section 3 speaks of the sender's interface",
+        ),
+        Parameter(
+            BARE_UPDATES.name,
+            "beside (P2, P3): FEC protects frames to one station alone",
+            "varied: section 5 has DSDV lose nodes “due to wireless errors”",
         ),
         Parameter("MTU", "none; 1500 B beside (P4)", "ns-2's; varied"),
         Parameter("DSDV told of lost frames", "beside", "varied: ns-2's `use_mac_` 1"),

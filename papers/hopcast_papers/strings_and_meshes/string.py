@@ -70,6 +70,7 @@ def scenario(
     notified: bool | None = None,
     settles: bool = True,
     mtu: str | None = None,
+    protects_updates: bool = True,
 ) -> Scenario:
     """A string of eight nodes, or at other `places`, in which only neighbours reach each other; hopcast measures
     `seconds` from `start` on.
@@ -77,6 +78,7 @@ def scenario(
     * `notified`: whether DSDV loses a neighbour with a frame that the interface gives up; `None` is as in ns-2, not.
     * `settles`: whether it advertises new destinations and numbers late, as ns-2's does.
     * `mtu`: IP fragments larger packets; `None` is as in ns-2, which does not fragment.
+    * `protects_updates`: whether FEC protects frames to all, such as DSDV's updates.
     """
     radio: Radio = {
         "profile": "ns-2",
@@ -90,6 +92,8 @@ def scenario(
         radio["errors"] = GILBERT_ELLIOTT
     elif channel == FEC:
         radio["errors"] = {**GILBERT_ELLIOTT, "fec": "reed-solomon"}
+        if not protects_updates:
+            radio["errors"]["fec_frames"] = "individually-addressed"
     routing: Routing = {"protocol": "dsdv", "settle_everything": settles}
     if notified is not None:
         routing["link_layer_notification"] = notified
