@@ -70,6 +70,11 @@ def _h9_setup(amount: Amount) -> list[Parameter]:
             f"socket buffers of {SOCKET_BUFFER} B; beside it a window of {XP_WINDOW} segments (card as rated)",
             "Windows XP's AFD DefaultSendWindow; its receive window on Ethernet",
         ),
+        Parameter(
+            "carrier sense",
+            "all five sense each other; beside it up to 150 and 100 ft (card as rated)",
+            "the standard's sensitivity, with which nobody is hidden; varied",
+        ),
         Parameter("data", f"{_size(amount) >> 20} MB a session in ADUs of 1 KB", "section V has 100 MB"),
         Parameter("iterations", f"{len(_seeds(amount))} seeds", "not stated"),
         host_parameter(),
@@ -104,8 +109,21 @@ def _h9_cases(amount: Amount) -> Mapping[str, Case]:
         cases[_h9_case(other, RATED, UNSTEADY)] = case(RATED, other, propagation=scattering())
         plain = cases[_h9_case(other, RATED)]
         cases[_h9_case(other, RATED, HOST_TIME)] = Case(with_host_time(plain.scenario), plain.seeds[:2])
+        for feet, dbm in SENSED.items():
+            hidden = plain.scenario.set("radio.carrier_sense_threshold", f"{dbm:g} dBm")
+            cases[_h9_case(other, RATED, _sensed(feet))] = Case(hidden, plain.seeds)
     cases[WITHOUT_ACKS] = case(RATED, "udp", relayed="udp")
     return cases
+
+
+SENSED: Mapping[int, float] = {150: -74.0, 100: -70.4}
+"""By the most feet over which laptops sense each other: a threshold in dBm between the power there (−72.1 and −68.7) and 50 ft farther (−75.8 and −72.1),
+over the lawn with the card as rated.
+"""
+
+
+def _sensed(feet: int) -> str:
+    return f"sensed up to {feet} ft"
 
 
 WITHOUT_ACKS = f"UDP/UDP, {RATED.name}"
@@ -210,6 +228,16 @@ def _h9_notes(table: Table) -> list[str]:
             else "So the time of its hosts can make the paper's shares even."
         )
         + f" With RTS/CTS one hop has {rts:.2f} Mb/s (6.18 in the paper), but H2's 22 Mb/s speak against RTS/CTS.",
+        "Cards that sense less make the shares no more even. "
+        + " ".join(
+            f"If laptops sense each other up to {feet} ft, two hops have "
+            + " and ".join(
+                f"{number(table, _h9_case(other, RATED, _sensed(feet)), 'two hops / one hop'):.2f} (next to {other.upper()})"
+                for other in PAPER
+            )
+            + " of what one hop has."
+            for feet in SENSED
+        ),
         "Both sessions have the same amount to send: the slower one has the air to itself at the end, in the paper as here.",
     ]
 
