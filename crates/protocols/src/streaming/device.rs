@@ -81,8 +81,8 @@ const HURRIED: u8 = 0;
 const PATHS: usize = 3;
 /// Time without media after which a display looks for another path though it hears the next device.
 const SILENCE: Duration = Duration::from_secs(15);
-/// Time without media after which a display gives up a stream that was under way, or has patience. A device that is gone may come back before, and a
-/// person leave a beam.
+/// Time without media after which a display gives up a stream that was under way, or searches less often if its user has patience. A device that is gone
+/// may come back before, and a person leave a beam.
 const GIVES_UP: Duration = Duration::from_secs(20);
 /// Clips that a device looks for at a time because others do.
 const CARRIED: usize = 8;
