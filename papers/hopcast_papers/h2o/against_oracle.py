@@ -31,11 +31,8 @@ def rows(measured: Measured) -> list[Row]:
             missed, more = [], []
             documents = measured.documents[load.case(rule, offered)]
             for ours, other in zip(documents, measured.documents[load.case(load.ORACLE, offered)], strict=True):
-                asked, shown, fine = (
-                    requests(ours, fine=False),
-                    requests(other, fine=True),
-                    requests(ours, fine=True),
-                )
+                asked, fine = (requests(ours, fine=which) for which in (False, True))
+                shown = requests(other, fine=True)
                 missed += [100 * len(shown - fine) / len(shown)] if shown else []
                 more += [100 * len(fine - shown) / len(asked - shown)] if asked - shown else []
             for metric, shares in ((REFUSED, missed), (SHOWN, more)):
