@@ -1013,10 +1013,8 @@ impl Device {
                         self.search_again(number, 1, now);
                     } else if searches < SEARCHES {
                         self.search(number, searches + 1, now);
-                    } else if now < request.patient_until {
-                        request.step = Step::Waiting { until: now + PAUSE };
                     } else {
-                        self.end(number, Outcome::NotFound, now);
+                        self.wait_or_end(number, Outcome::NotFound, now);
                     };
                 }
                 let slowest = |path: &[ProbedHop]| path[1..].iter().map(|hop| hop.rate).min();
@@ -1376,10 +1374,8 @@ impl Device {
         } else if request.receiver.is_some() {
             self.release_paths(number, now);
             self.search_again(number, 1, now);
-        } else if now < request.patient_until {
-            request.step = Step::Waiting { until: now + PAUSE };
         } else {
-            self.end(number, Outcome::Refused(reason), now);
+            self.wait_or_end(number, Outcome::Refused(reason), now);
         }
     }
 
@@ -1402,13 +1398,20 @@ impl Device {
 
     /// A display without a path looks for one, or gives up.
     fn search_again(&mut self, number: u32, searches: u8, now: Instant) {
-        let request = &mut self.viewings[number as usize];
-        if now < request.well + GIVES_UP {
+        if now < self.viewings[number as usize].well + GIVES_UP {
             self.search(number, searches, now);
-        } else if now < request.patient_until {
+        } else {
+            self.wait_or_end(number, Outcome::Broken, now);
+        }
+    }
+
+    /// A user who has patience waits for the next search, and for another one it is over.
+    fn wait_or_end(&mut self, number: u32, outcome: Outcome, now: Instant) {
+        let request = &mut self.viewings[number as usize];
+        if now < request.patient_until {
             request.step = Step::Waiting { until: now + PAUSE };
         } else {
-            self.end(number, Outcome::Broken, now);
+            self.end(number, outcome, now);
         }
     }
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use proptest::prelude::*;
-
 use hopcast_wire::cloud::ReservedLink;
+use proptest::prelude::*;
 
 use super::*;
 use crate::streaming::admission::Estimator;
