@@ -132,7 +132,8 @@ def _notes(table: Table) -> list[str]:
         "d: the quick form had one load and two seeds at first. Three more loads, two more seeds, the oracle, and 802.11e were added after those runs. The sentences on admitting all are judged by the two seeds.",
         "Scenes with reserved airtime ran again when devices began to tell at once what is reserved. Before, streams that reserved within two seconds of each other could take the same "
         "airtime, which runs of d with another seed showed. Scenes in which paths are lost ran again when the first search after that became shorter. Then H12.flicker, which had held, failed. b, o and p ran again "
-        "when the estimate of stalls knew how fast a source sends.",
+        "when the estimate of stalls knew how fast a source sends. Scenes in which paths are lost ran once more when a display went on searching for 20 s, whatever became of its searches. Then "
+        "H12.edge, which had been open, failed in the quick form.",
         "d and n: TCP per hop, and carriers that expect to meet the display, were added after the runs of all other scenes but o and p. Limits along b, and requests of d "
         "one by one next to the oracle, and what takes the air there, were added after all of them. No sentence is judged by any of these.",
         "Scenes a to i, k to p, and failures; real hosts are H15. In the quick form a case has less than 100 hours of display, so that rates of hiccups below 0.03 per hour can't be told from zero.",
