@@ -71,6 +71,8 @@ pub enum Purpose {
     CloudPlacement = 34,
     /// Backoff slots on a half-duplex wire; for: link, direction.
     WireBackoff = 35,
+    /// Names of both ends of a session of RTP, and when they report; for: flow, end.
+    SessionReports = 36,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

@@ -185,6 +185,11 @@ impl<T: AsRef<[u8]>> Packet<T> {
         let octets = self.buffer.as_ref();
         &octets[self.header_len()..octets.len() - self.padding_len()]
     }
+
+    /// Whether it carries nothing but padding.
+    pub fn is_padding(&self) -> bool {
+        self.padding_len() > 0 && self.payload().is_empty()
+    }
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {

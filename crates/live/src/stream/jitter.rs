@@ -8,15 +8,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use hopcast_protocols::application::{JitterBuffer, JitterBufferConfig, JitterBufferReport, PlayerReport};
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::rtp::{LONGEST_STEP, clock_rate};
 use hopcast_wire::rtp;
 
 use super::reorder::Counts;
-use super::session::{TRANSPORT_STREAM_TYPE, clock_rate};
+use super::session::TRANSPORT_STREAM_TYPE;
 
 /// Farthest jump of numbers that a single packet is believed (MAX_DROPOUT of RFC 3550, appendix A.1), and farthest behind.
 const FARTHEST: i64 = 3000;
-/// A jump of timestamps beyond this is a new clock, in seconds, as without a jitter buffer.
-const LONGEST_STEP: i64 = 10;
 /// Frames whose fate is open, and packets held, at the most.
 const MOST: usize = 4096;
 /// Bytes held, at the most: 2 s of 130 Mb/s.
@@ -264,7 +263,7 @@ impl Stream {
             return Fit::Far;
         }
         let step = i64::from(packet.timestamp().wrapping_sub(self.timestamp) as i32);
-        if step.abs() > LONGEST_STEP * i64::from(rate) { Fit::Other } else { Fit::Near }
+        if step.unsigned_abs() > LONGEST_STEP * u64::from(rate) { Fit::Other } else { Fit::Near }
     }
 
     /// Whether no packet has come.

@@ -3,15 +3,12 @@
 use hopcast_protocols::application::{JitterBufferConfig, Player, PlayerConfig, PlayerReport};
 use hopcast_protocols::fec::{self, Decoder, Octets};
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::rtp::{InterarrivalJitter, LONGEST_STEP, clock_rate};
 use hopcast_wire::{rtcp, rtp};
 
 use super::jitter::{Frames, Jitter};
 use super::reorder::{Counts, Reorder};
-use super::session::{REPAIR_TYPE, clock_rate};
-
-/// A jump of timestamps beyond this is a new clock, in seconds: a program clock comes at least each 0.1 s (ISO/IEC 13818-1,
-/// 2.7.2), and pauses of a stream are shorter than this.
-const LONGEST_STEP: u64 = 10;
+use super::session::REPAIR_TYPE;
 
 /// The media of one receiver, connection after connection.
 #[derive(Debug)]
@@ -20,7 +17,7 @@ pub(super) struct Media {
     display: Display,
     /// Takes the place of the two, if there is one.
     jitter: Option<Box<Jitter>>,
-    interarrival: Interarrival,
+    interarrival: InterarrivalJitter,
     /// Of the connection at hand, if it has correction.
     decoder: Option<Decoder<Octets>>,
     /// Packets that correction gave back, on earlier connections.
@@ -54,7 +51,7 @@ impl Media {
     pub(super) fn new(playout: Duration, jitter: Option<JitterBufferConfig>, now: Instant) -> Self {
         Self {
             jitter: jitter.map(|config| Box::new(Jitter::new(config, now))),
-            interarrival: Interarrival::default(),
+            interarrival: InterarrivalJitter::default(),
             reorder: Reorder::new(playout),
             display: Display::new(PlayerConfig { start_up: playout, resume: playout }, now),
             decoder: None,
@@ -109,9 +106,7 @@ impl Media {
             self.malformed += 1;
             return;
         };
-        if !is_padding(&packet) {
-            self.interarrival.handle_packet(&packet, now);
-        }
+        self.interarrival.handle_packet(&packet, now);
         let display = &mut self.display;
         if let Some(jitter) = &mut self.jitter {
             jitter.handle_packet(packet, octets, now, &mut counted(&mut display.octets, deliver));
@@ -121,7 +116,7 @@ impl Media {
         if let Some(connected) = display.connected.take().filter(|_| is_another) {
             // What is held of the stream before comes too late to be seen.
             self.reorder.handle_end(&mut |octets| {
-                if is_padding(&rtp::Packet::new_unchecked(octets)) {
+                if rtp::Packet::new_unchecked(octets).is_padding() {
                     display.padding += 1;
                     return;
                 }
@@ -175,11 +170,6 @@ impl Media {
         [jitter, self.reorder.poll_timeout(), self.display.player.poll_timeout()].into_iter().flatten().min()
     }
 
-    /// See [`MediaReport::jitter`].
-    pub(super) fn interarrival_jitter(&self) -> Duration {
-        self.interarrival.jitter()
-    }
-
     pub(super) fn report(&self, now: Instant) -> MediaReport {
         let recovered = self.decoder.as_ref().map_or(0, |decoder| decoder.statistics().recovered);
         let (player, frames, packets) = match &self.jitter {
@@ -198,16 +188,11 @@ impl Media {
             octets: self.display.octets,
             recovered: self.recovered + recovered,
             malformed: self.malformed,
-            jitter: self.interarrival_jitter(),
+            jitter: self.interarrival.jitter(),
             frames,
             player,
         }
     }
-}
-
-/// Whether there is nothing but padding in a packet.
-fn is_padding(packet: &rtp::Packet<&[u8]>) -> bool {
-    packet.padding_len() > 0 && packet.payload().is_empty()
 }
 
 /// `deliver`, with a count of the bytes.
@@ -215,38 +200,6 @@ fn counted<'a>(octets: &'a mut u64, deliver: &'a mut impl FnMut(&[u8])) -> impl 
     move |packet| {
         *octets += packet.len() as u64;
         deliver(packet);
-    }
-}
-
-/// Interarrival jitter (RFC 3550, 6.4.1 and appendix A.8).
-#[derive(Debug, Default)]
-struct Interarrival {
-    /// Source, payload type and timestamp of the last packet, and when it came.
-    last: Option<(u32, u8, u32, Instant)>,
-    /// In seconds.
-    jitter: f64,
-}
-
-impl Interarrival {
-    fn handle_packet(&mut self, packet: &rtp::Packet<&[u8]>, now: Instant) {
-        let (source, payload_type, timestamp) = (packet.source(), packet.payload_type(), packet.timestamp());
-        let Some((before, kind, sampled, came)) = self.last.replace((source, payload_type, timestamp, now)) else {
-            return;
-        };
-        if (before, kind) != (source, payload_type) {
-            self.jitter = 0.0;
-            return;
-        }
-        let step = f64::from(timestamp.wrapping_sub(sampled) as i32) / f64::from(clock_rate(payload_type));
-        let difference = (now.saturating_since(came).as_secs_f64() - step).abs();
-        // A jump of the clock says nothing of the network.
-        if difference < LONGEST_STEP as f64 {
-            self.jitter += (difference - self.jitter) / 16.0;
-        }
-    }
-
-    fn jitter(&self) -> Duration {
-        Duration::from_secs_f64(self.jitter)
     }
 }
 
@@ -323,7 +276,7 @@ impl Display {
     /// A packet is delivered; whether it is media.
     fn handle_packet(&mut self, octets: &[u8], now: Instant) -> bool {
         let packet = rtp::Packet::new_unchecked(octets);
-        if is_padding(&packet) {
+        if packet.is_padding() {
             self.padding += 1;
             return false;
         }

@@ -16,7 +16,6 @@ use hopcast_wire::{rtcp, rtp};
 use super::envelope::{Incoming, Sealing};
 use super::media::{Media, MediaReport};
 use super::outbox::Outbox;
-use super::reports::ReceiverReports;
 use super::session::{self, DCCP_PORT, SERVICE_CODE_FEC, Variant};
 use crate::key::Counters;
 
@@ -252,7 +251,7 @@ impl Receiver {
                 self.report.feedback_sent += 1;
                 self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&feedback));
             }
-            if let Some(report) = reporter.poll_report(self.media.interarrival_jitter(), now) {
+            if let Some(report) = reporter.poll_receiver_report(now) {
                 self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&report));
             }
         }
@@ -289,9 +288,8 @@ impl Receiver {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let sessions = self.open.iter().chain(&self.asked);
         let reporter = self.reporter.as_ref();
-        let reports = reporter.map(|reporter| [reporter.machine.poll_timeout(), reporter.reports.poll_timeout()]);
+        let reports = reporter.and_then(|reporter| reporter.machine.poll_timeout());
         let connections = sessions.filter_map(|session| session.connection.poll_timeout());
-        let reports = reports.into_iter().flatten().flatten();
         connections.chain(self.media.poll_timeout()).chain(reports).chain(self.envelope.poll_timeout()).min()
     }
 
@@ -520,7 +518,7 @@ impl Receiver {
             }
             let is_senders = self.sender.is_some_and(|(peer, ..)| peer == from);
             if let Some(reporter) = self.reporter.as_mut().filter(|_| is_senders) {
-                rtcp::packets(octets).for_each(|packet| reporter.reports.handle_packet(packet, now));
+                rtcp::packets(octets).for_each(|packet| reporter.machine.handle_control(packet, now));
             }
             // Copies of the goodbye follow.
             return is_goodbye || is_senders;
@@ -562,9 +560,9 @@ impl Receiver {
         let fits = |reporter: &Reporter| (reporter.config.source, reporter.config.format) == (source, format);
         let reporter = match self.reporter.take().filter(fits) {
             Some(reporter) => reporter,
-            None => Reporter::new(source, format, self.config.interval, &mut self.draws, now),
+            None => Reporter::new(source, format, self.config.interval, &mut self.draws),
         };
-        self.reporter.insert(reporter).handle_packet(packet, octets, ecn, now);
+        self.reporter.insert(reporter).handle_packet(octets, ecn, now);
     }
 }
 
@@ -573,37 +571,34 @@ impl Receiver {
 struct Reporter {
     config: feedback::Config,
     machine: feedback::Receiver,
-    reports: ReceiverReports,
     /// Bytes that came and were not answered. Reports are no longer than that, so that an invented address gets no more than was sent
     /// in its name.
     credit: usize,
 }
 
 impl Reporter {
-    fn new(source: u32, format: Format, interval: Option<Duration>, draws: &mut Stream, now: Instant) -> Self {
+    fn new(source: u32, format: Format, interval: Option<Duration>, draws: &mut Stream) -> Self {
         let usual = if format == Format::Twcc { Schedule::Share } else { Schedule::Frames };
         let schedule = interval.map_or(usual, Schedule::Periodic);
         let config = feedback::Config { source, first_sequence: 0, format, schedule };
-        let reports = Stream::new(draws.next_u64(), Purpose::InitialSequence, 0, 3);
-        let reports = ReceiverReports::new(source, reports, now);
-        Self { config, machine: feedback::Receiver::new(config), reports, credit: 0 }
+        let reports = Stream::new(draws.next_u64(), Purpose::SessionReports, 0, 1);
+        Self { config, machine: feedback::Receiver::new(config).with_reports(reports), credit: 0 }
     }
 
-    fn handle_packet(&mut self, packet: &rtp::Packet<&[u8]>, octets: &[u8], ecn: Ecn, now: Instant) {
-        self.reports.handle_media(packet.sequence(), packet.payload_type());
+    fn handle_packet(&mut self, octets: &[u8], ecn: Ecn, now: Instant) {
         self.credit = (self.credit + octets.len()).min(MOST_CREDIT);
         // Its header was read before.
         let _ = self.machine.handle_octets(octets, ecn, now);
     }
 
     fn poll_feedback(&mut self, now: Instant) -> Option<std::sync::Arc<[u8]>> {
-        let feedback = self.machine.poll_report(now)?;
+        let feedback = self.machine.poll_feedback(now)?;
         self.credit = self.credit.checked_sub(feedback.len())?;
         Some(feedback)
     }
 
-    fn poll_report(&mut self, jitter: Duration, now: Instant) -> Option<Vec<u8>> {
-        let report = self.reports.poll_report(jitter, now)?;
+    fn poll_receiver_report(&mut self, now: Instant) -> Option<std::sync::Arc<[u8]>> {
+        let report = self.machine.poll_receiver_report(now)?;
         self.credit = self.credit.checked_sub(report.len())?;
         Some(report)
     }

@@ -7,14 +7,13 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc;
 use hopcast_protocols::transport::dccp::{self, CloseReason, Connection, Payload, State};
-use hopcast_protocols::transport::rtp as media;
+use hopcast_protocols::transport::rtp::{self as media, Reception, Told};
 use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtp::{self, Contributors};
 use hopcast_wire::{dccp as wire, rtcp};
 
 use super::envelope::{Outgoing, Sealing};
 use super::rate::{Admission, RateControl};
-use super::reports::{Reception, SenderReports};
 use super::session::{self, DCCP_PORT, MAX_PACKET, QUEUE, REPAIR_TYPE, SERVICE_CODE_FEC, Variant};
 use crate::key::Counters;
 
@@ -164,7 +163,6 @@ enum Carrier {
 #[derive(Debug)]
 struct Session {
     machine: media::Sender,
-    reports: SenderReports,
     admission: Admission,
     /// The source of the media at the input, and when it was heard last.
     input: Option<(u32, Instant)>,
@@ -229,10 +227,9 @@ impl Sender {
                 let numbers = draws.next_u64();
                 source = numbers as u32;
                 let machine = config.rate.start(source, (numbers >> 32) as u16, config.patience);
+                let machine = machine.with_reports(config.epoch, Stream::new(seed, Purpose::SessionReports, 0, 0));
                 let admission = Admission::new(config.rate.burst, now);
-                let reports = Stream::new(seed, Purpose::InitialSequence, 0, 2);
-                let reports = SenderReports::new(source, config.epoch, reports, now);
-                let session = Session { machine, reports, admission, input: None };
+                let session = Session { machine, admission, input: None };
                 Carrier::Udp { session: Some(Box::new(session)), goodbyes: 0, due: None }
             }
             Variant::Adtfrc | Variant::Tfrc => Carrier::Dccp { connection: None, port: 0, retry_at: now },
@@ -390,14 +387,12 @@ impl Sender {
                     && connection.statistics().unacceptable == unacceptable
             }
             (Ok(Some(octets)), Carrier::Udp { session: Some(session), .. }) => {
-                let before = session.machine.statistics().reports;
                 let mut is_news = false;
                 for packet in rtcp::packets(octets).filter(|_| rtcp::is_control(octets)) {
                     // Other packets of RTCP are of no use here.
-                    let _ = session.machine.handle_report(packet, now);
-                    is_news |= session.reports.handle_packet(packet, now);
+                    let told = session.machine.handle_control(packet, now);
+                    is_news |= told.is_ok_and(|told| told != Told::Nothing);
                 }
-                is_news |= session.machine.statistics().reports > before;
                 if is_news && self.accepted.is_none() && !self.finished {
                     self.accepted = Some(now);
                     self.report.connections += 1;
@@ -488,8 +483,7 @@ impl Sender {
             Carrier::Dccp { connection: Some(connection), .. } => connection.poll_timeout(),
             Carrier::Udp { session, due, .. } => {
                 let session = session.as_ref().filter(|_| !self.is_over());
-                let session = session.map(|session| [session.machine.poll_timeout(), session.reports.poll_timeout()]);
-                session.into_iter().flatten().chain([*due]).flatten().min()
+                [session.and_then(|session| session.machine.poll_timeout()), *due].into_iter().flatten().min()
             }
         };
         let encoder = self.encoder.as_ref().and_then(Encoder::poll_timeout);
@@ -515,7 +509,7 @@ impl Sender {
             let (machine, path) = (&session.machine, session.machine.path());
             let adtfrc = path.and_then(|path| path.sender);
             report.allowed_rate = Some(machine.target_rate() as f64);
-            report.reception = session.reports.reception();
+            report.reception = machine.reception();
             report.rtt = machine.rtt().or(report.reception.and_then(|reception| reception.rtt));
             report.loss_event_rate = path.map_or(0.0, |path| path.loss_event_rate);
             report.network = adtfrc.and_then(adtfrc::Sender::states);
@@ -804,21 +798,16 @@ impl Sender {
     fn poll_session(&mut self, now: Instant) -> bool {
         loop {
             let Carrier::Udp { session: Some(session), .. } = &mut self.carrier else { return false };
-            if let Some(report) = session.reports.poll_report(now) {
-                return self.envelope.seal([&report, &[]], &mut self.datagram, now);
-            }
             match session.machine.poll_output(now) {
                 Some(media::Output::Transmit(packet, _)) => {
-                    self.expecting.get_or_insert(now);
+                    if !rtcp::is_control(&packet.header) {
+                        self.expecting.get_or_insert(now);
+                    }
                     if packet.payload.len == 0 {
-                        session.reports.handle_padding();
                         return self.envelope.seal([&packet.header, &[]], &mut self.datagram, now);
                     }
                     let unit = self.units.front().expect("a session sends what it was handed");
                     debug_assert_eq!(packet.payload.unit, self.first, "a session sends in order");
-                    let header = rtp::Packet::new_unchecked(&packet.header[..]);
-                    let (payload_type, timestamp) = (header.payload_type(), header.timestamp());
-                    session.reports.handle_sent(payload_type, timestamp, packet.payload.len, unit.written);
                     let payload = rtp::Packet::new_unchecked(&unit.octets[..]);
                     let is_sealed = self.envelope.seal([&packet.header, payload.payload()], &mut self.datagram, now);
                     self.report.packets_sent += 1;

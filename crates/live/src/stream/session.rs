@@ -103,20 +103,6 @@ pub(super) fn is_served(service_code: u32) -> bool {
     [AUDIO, OTHER, TEXT, VIDEO, SERVICE_CODE_FEC].contains(&service_code)
 }
 
-/// Ticks of a payload type's timestamps in a second: for static types, those of RFC 3551, tables 4 and 5; for dynamic ones that
-/// of video.
-pub(super) fn clock_rate(payload_type: u8) -> u32 {
-    match payload_type {
-        6 => 16_000,
-        10 | 11 => 44_100,
-        14 => 90_000,
-        16 => 11_025,
-        17 => 22_050,
-        0..=18 => 8_000,
-        _ => 90_000,
-    }
-}
-
 /// Why a connection ended, as words that follow a colon.
 pub fn describe(reason: CloseReason) -> String {
     match reason {

@@ -11,6 +11,20 @@ pub(super) fn timestamp(at: Instant) -> u32 {
     ticks(at, VIDEO) as u32
 }
 
+/// Ticks of a payload type's timestamps in a second: for static types, those of RFC 3551, tables 4 and 5; for dynamic ones that
+/// of video.
+pub fn clock_rate(payload_type: u8) -> u32 {
+    match payload_type {
+        6 => 16_000,
+        10 | 11 => 44_100,
+        14 => VIDEO as u32,
+        16 => 11_025,
+        17 => 22_050,
+        0..=18 => 8_000,
+        _ => VIDEO as u32,
+    }
+}
+
 /// Of `at`, ticks of a clock with this frequency in Hz.
 pub(super) fn ticks(at: Instant, frequency: u64) -> u64 {
     (u128::from(at.as_nanos()) * u128::from(frequency) / u128::from(SECOND)) as u64

@@ -5,9 +5,10 @@
 //! [`Sender::poll_output`] is one frame, and the last packet of a frame has the marker. Packets wait for pacer and window of the
 //! [congestion control](super::media::MediaCongestionControl), whose target rate the application is told. The [`Receiver`] hands
 //! out what arrives at once, and reports arrivals in one of two [formats](Format). Control packets share the port of the media (RFC
-//! 5761), and are single ones instead of compounds (RFC 5506).
+//! 5761), and that feedback is in single ones instead of compounds (RFC 5506). Where they are asked for, both ends also send
+//! [sender and receiver reports](Sender::with_reports).
 //!
-//! Left out: sender and receiver reports (real hosts have them), repetition of lost packets (RFC 4588), and several sources in one session.
+//! Left out: repetition of lost packets (RFC 4588), and several sources in one session.
 //!
 //! # Example
 //!
@@ -32,17 +33,19 @@
 //! }
 //! assert_eq!(target, Some(1_000_000));
 //! let reported = receiver.poll_timeout().expect("a packet is to be reported");
-//! let report = receiver.poll_report(reported).expect("it is time");
-//! sender.handle_report(&report, reported + Duration::from_millis(1)).unwrap();
+//! let report = receiver.poll_feedback(reported).expect("it is time");
+//! sender.handle_control(&report, reported + Duration::from_millis(1)).unwrap();
 //! // 1 ms, and what the report's clock of 1/1024 s does not tell.
 //! assert!(sender.rtt().is_some_and(|rtt| rtt >= Duration::from_millis(1) && rtt < Duration::from_millis(2)));
 //! ```
 
 mod arrivals;
 mod clock;
+mod feedback;
 mod history;
+mod interarrival;
 mod receiver;
-mod report;
+mod reports;
 mod sender;
 #[cfg(test)]
 mod tests;
@@ -52,8 +55,11 @@ use std::sync::Arc;
 use super::Payload;
 use crate::time::Duration;
 
+pub use clock::clock_rate;
+pub use interarrival::{InterarrivalJitter, LONGEST_STEP};
 pub use receiver::Receiver;
-pub use sender::{Output, Sender, Statistics};
+pub use reports::Reception;
+pub use sender::{Output, Sender, Statistics, Told};
 
 /// How a receiver tells what has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,9 @@ use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtp;
 
 use super::arrivals::{Arrival, Arrivals, Received};
-use super::{Config, Format, Schedule, report, unwrap};
+use super::reports::ReceiverReports;
+use super::{Config, Format, Schedule, feedback, unwrap};
+use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
 /// Bounds of [`Schedule::Share`], its first interval, and the size of its reports in bits (libwebrtc,
@@ -32,7 +34,8 @@ pub struct Receiver {
     /// Bytes since the last report, and when that was.
     received: (u64, Option<Instant>),
     interval: Duration,
-    reports: u8,
+    count: u8,
+    reports: Option<ReceiverReports>,
 }
 
 impl Receiver {
@@ -43,7 +46,21 @@ impl Receiver {
             Schedule::Share => FIRST,
             Schedule::Frames => HELD,
         };
-        Self { config, arrivals: Arrivals::default(), due: None, received: (0, None), interval, reports: 0 }
+        Self {
+            config,
+            arrivals: Arrivals::default(),
+            due: None,
+            received: (0, None),
+            interval,
+            count: 0,
+            reports: None,
+        }
+    }
+
+    /// The same with receiver reports (RFC 3550, section 6.4.2). `draws` has the receiver's name and the times between reports.
+    #[must_use]
+    pub fn with_reports(self, draws: Stream) -> Self {
+        Self { reports: Some(ReceiverReports::new(self.config.source, draws)), ..self }
     }
 
     /// A packet has come, of which these are the RTP header and the bytes of data, with this ECN field. Returns whether it is to be
@@ -68,6 +85,9 @@ impl Receiver {
     }
 
     fn handle_view(&mut self, packet: rtp::Packet<&[u8]>, data: u32, size: u64, ecn: Ecn, now: Instant) -> bool {
+        if let Some(reports) = &mut self.reports {
+            reports.handle_media(&packet, now);
+        }
         let near = self.arrivals.newest().unwrap_or(1 << 16);
         let Some(number) = number(self.config.format, &packet) else { return data > 0 };
         match self.arrivals.insert(unwrap(number.into(), 16, near), Received { time: now, ecn }) {
@@ -83,16 +103,29 @@ impl Receiver {
         data > 0
     }
 
-    /// When the next report is due.
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        self.due
+    /// A control packet of the sender has come. A datagram may have several, each of which is [one](hopcast_wire::rtcp::packets).
+    pub fn handle_control(&mut self, packet: &[u8], now: Instant) {
+        if let Some(reports) = &mut self.reports {
+            reports.handle_packet(packet, now);
+        }
     }
 
-    /// The report that is due at `now`.
-    pub fn poll_report(&mut self, now: Instant) -> Option<Arc<[u8]>> {
+    /// When feedback or a report is due.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let report = self.reports.as_ref().and_then(ReceiverReports::poll_timeout);
+        [self.due, report].into_iter().flatten().min()
+    }
+
+    /// The receiver report that is due at `now`.
+    pub fn poll_receiver_report(&mut self, now: Instant) -> Option<Arc<[u8]>> {
+        self.reports.as_mut()?.poll_report(now)
+    }
+
+    /// The feedback about arrivals that is due at `now`.
+    pub fn poll_feedback(&mut self, now: Instant) -> Option<Arc<[u8]>> {
         self.due.take_if(|due| *due <= now)?;
-        let octets = report::write(&self.config, &self.arrivals, self.reports, now);
-        self.reports = self.reports.wrapping_add(1);
+        let octets = feedback::write(&self.config, &self.arrivals, self.count, now);
+        self.count = self.count.wrapping_add(1);
         self.arrivals.on_reported(self.config.format == Format::Ccfb);
         if self.config.schedule == Schedule::Share {
             let (octets, since) = core::mem::replace(&mut self.received, (0, Some(now)));

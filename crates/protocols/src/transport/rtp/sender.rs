@@ -7,7 +7,9 @@ use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtp::{self, Contributors, Extension, Repr, extension};
 
 use super::history::History;
-use super::{Config, Format, Label, Packet, Payload, clock, report, unwrap};
+use super::reports::{Reception, SenderReports};
+use super::{Config, Format, Label, Packet, Payload, clock, feedback, unwrap};
+use crate::random::Stream;
 use crate::time::{Duration, Instant};
 use crate::transport::media::{Feedback, Frame, MediaCongestionControl, PacketResult, PathReport, Probe};
 
@@ -43,6 +45,7 @@ pub struct Sender {
     /// What the last packet with media said of it.
     label: Option<Label>,
     history: History,
+    reports: Option<SenderReports>,
     /// The newest time of the receiver's clock that was heard.
     heard: Instant,
     rtt: Option<Duration>,
@@ -82,6 +85,17 @@ pub enum Output {
     Writable,
 }
 
+/// What a control packet tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Which packets of this session arrived.
+    Feedback,
+    /// A receiver's [statistics](Reception) of this session.
+    Reception,
+    /// Something about other media.
+    Nothing,
+}
+
 /// A packet that waits for the pacer.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
@@ -115,6 +129,7 @@ impl Sender {
             patience: WAIT,
             label: None,
             history: History::default(),
+            reports: None,
             heard: Instant::START,
             rtt: None,
             told_rate: None,
@@ -133,6 +148,13 @@ impl Sender {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same with sender reports (RFC 3550, section 6.4.1). `epoch` is the Unix time at [`Instant::START`], and `draws` has the source's
+    /// name and the times between reports.
+    #[must_use]
+    pub fn with_reports(self, epoch: Duration, draws: Stream) -> Self {
+        Self { reports: Some(SenderReports::new(self.config.source, epoch, draws)), ..self }
     }
 
     /// Whether the pacer would take a packet at once or soon, for applications that wait for that. If not, [`Output::Writable`] follows.
@@ -169,13 +191,17 @@ impl Sender {
         self.queue.push_back(Waiting { payload, since: now, label, ends_frame: false });
     }
 
-    /// A report of the receiver arrives at `now`.
+    /// A control packet of the receiver arrives at `now`: feedback, or a receiver report. A datagram may have several, each of which is
+    /// [one](hopcast_wire::rtcp::packets).
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
-    pub fn handle_report(&mut self, octets: &[u8], now: Instant) -> Result<(), ParseError> {
-        let Some(report) = report::read(&self.config, octets, self.heard)? else { return Ok(()) };
+    /// What is wrong with it as feedback.
+    pub fn handle_control(&mut self, packet: &[u8], now: Instant) -> Result<Told, ParseError> {
+        if self.reports.as_mut().is_some_and(|reports| reports.handle_packet(packet, now)) {
+            return Ok(Told::Reception);
+        }
+        let Some(report) = feedback::read(&self.config, packet, self.heard)? else { return Ok(Told::Nothing) };
         let offset = match self.config.format {
             Format::Ccfb => self.config.first_sequence,
             Format::Twcc => 0,
@@ -197,7 +223,7 @@ impl Sender {
             let in_flight = self.history.in_flight();
             self.control.on_feedback(&Feedback { now, packets: &packets, rtt, in_flight });
         }
-        Ok(())
+        Ok(Told::Feedback)
     }
 
     /// Time has come to `now`.
@@ -212,7 +238,8 @@ impl Sender {
         let expiry = self.queue.front().map(|packet| packet.since.saturating_add(self.patience));
         let wants = self.probe.is_some() || self.queue.front().is_some_and(|packet| self.fits(packet.payload.len));
         let departure = wants.then_some(self.departure);
-        [self.control.poll_timeout(), expiry, departure].into_iter().flatten().min()
+        let report = self.reports.as_ref().and_then(SenderReports::poll_timeout);
+        [self.control.poll_timeout(), expiry, departure, report].into_iter().flatten().min()
     }
 
     /// What is to be done at `now`; call it until it returns `None`.
@@ -221,6 +248,9 @@ impl Sender {
         let rate = self.control.target_rate();
         if self.told_rate.replace(rate) != Some(rate) {
             return Some(Output::TargetRate(rate));
+        }
+        if let Some(header) = self.reports.as_mut().and_then(|reports| reports.poll_report(now)) {
+            return Some(Output::Transmit(Packet { header, payload: Payload::default() }, Ecn::NotEct));
         }
         if self.queue.front().is_some_and(|packet| packet.since.saturating_add(self.patience) <= now)
             && let Some(packet) = self.queue.pop_front()
@@ -267,6 +297,11 @@ impl Sender {
         self.rtt
     }
 
+    /// What the last receiver report told.
+    pub fn reception(&self) -> Option<Reception> {
+        self.reports.as_ref().and_then(SenderReports::reception)
+    }
+
     /// What has happened so far.
     pub fn statistics(&self) -> Statistics {
         let (arrived, lost) = self.history.fates();
@@ -306,6 +341,11 @@ impl Sender {
         let probe = self.probe.map(|burst| burst.probe);
         let header = self.header(packet, padding, now);
         self.label = packet.and_then(|packet| packet.label).or(self.label);
+        match (&mut self.reports, packet) {
+            (Some(reports), Some(packet)) => reports.handle_sent(&header, data, packet.since, now),
+            (Some(reports), None) => reports.handle_padding(),
+            (None, _) => {}
+        }
         let sent = self.history.on_sent(size, probe.map(|probe| probe.id), now);
         self.control.on_sent(&sent);
         self.statistics.packets += u64::from(packet.is_some());

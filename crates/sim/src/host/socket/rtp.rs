@@ -190,7 +190,7 @@ impl Stack {
         match &mut socket.end {
             // The other end is hopcast's as well, so its reports are right.
             End::Sender(sender, _) => {
-                let is_news = sender.handle_report(&packet.header, cx.now).is_ok();
+                let is_news = sender.handle_control(&packet.header, cx.now).is_ok();
                 let sample = sender.path().and_then(|path| path.sample).filter(|_| is_news && socket.is_first);
                 if let Some(sample) = sample {
                     cx.flows[socket.owner.flow].handle_path_sample(sample, cx.now);
@@ -228,7 +228,7 @@ impl Stack {
         let output = match &mut socket.end {
             End::Sender(sender, _) => sender.poll_output(cx.now),
             End::Receiver(receiver, _) => {
-                let report = receiver.poll_report(cx.now);
+                let report = receiver.poll_feedback(cx.now);
                 report.map(|header| Output::Transmit(rtp::Packet { header, payload: Payload::default() }, Ecn::NotEct))
             }
         };

@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 
 use hopcast_wire::ecn::Ecn;
+use hopcast_wire::rtcp;
 
-use super::super::{Config, Format, Output, Receiver, Schedule, Sender};
+use super::super::{Config, Format, Output, Receiver, Schedule, Sender, Told};
+use crate::random::{Purpose, Stream};
 use crate::time::{Duration, Instant};
 use crate::transport::Payload;
 use crate::transport::media::scream::{self, Scream};
@@ -30,8 +32,10 @@ proptest! {
     ) {
         let format = if ccfb { Format::Ccfb } else { Format::Twcc };
         let config = Config { source: 9, first_sequence, format, schedule };
-        let mut sender = Sender::new(config, Box::new(Scream::new(scream::Config::default())));
-        let mut receiver = Receiver::new(config);
+        let draws = |end| Stream::new(1, Purpose::SessionReports, 0, end);
+        let sender = Sender::new(config, Box::new(Scream::new(scream::Config::default())));
+        let mut sender = sender.with_reports(Duration::ZERO, draws(0));
+        let mut receiver = Receiver::new(config).with_reports(draws(1));
         // When, to whom, and what.
         let mut air: Vec<(Instant, bool, std::sync::Arc<[u8]>, Payload)> = Vec::new();
         let (mut units, mut arrived, mut lost, mut sent) = (0_u64, Vec::new(), 0_u64, 0_u64);
@@ -56,7 +60,11 @@ proptest! {
             while let Some(place) = air.iter().position(|entry| entry.0 <= now) {
                 let (_, to_receiver, header, payload) = air.remove(place);
                 if !to_receiver {
-                    sender.handle_report(&header, now).unwrap();
+                    // Of a compound, the name of the receiver tells nothing.
+                    let told = rtcp::packets(&header).next().map(|packet| sender.handle_control(packet, now));
+                    prop_assert!(matches!(told, Some(Ok(Told::Feedback | Told::Reception))));
+                } else if rtcp::is_control(&header) {
+                    rtcp::packets(&header).for_each(|packet| receiver.handle_control(packet, now));
                 } else if receiver.handle_packet(&header, payload.len, Ecn::NotEct, now).unwrap() {
                     prop_assert_eq!(payload.len, 700);
                     arrived.push(payload.unit);
@@ -67,7 +75,7 @@ proptest! {
                 match output {
                     Output::Transmit(packet, _) => {
                         let (fate, delay) = path[(sent % 64) as usize];
-                        sent += 1;
+                        sent += u64::from(!rtcp::is_control(&packet.header));
                         if fate > 40 {
                             air.push((now + Duration::from_millis(delay), true, packet.header, packet.payload));
                         }
@@ -77,7 +85,8 @@ proptest! {
                     Output::Writable => {}
                 }
             }
-            if let Some(report) = receiver.poll_report(now) {
+            let feedback = receiver.poll_feedback(now);
+            for report in feedback.into_iter().chain(receiver.poll_receiver_report(now)) {
                 let (fate, delay) = path[(sent % 64) as usize];
                 if fate % 8 > 0 {
                     air.push((now + Duration::from_millis(delay), false, report, Payload::default()));
@@ -96,12 +105,16 @@ proptest! {
     #[test]
     fn arbitrary_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..80), ccfb in any::<bool>()) {
         let config = Config { format: if ccfb { Format::Ccfb } else { Format::Twcc }, ..Config::default() };
-        let mut sender = Sender::new(config, Box::new(Scream::new(scream::Config::default())));
+        let draws = |end| Stream::new(1, Purpose::SessionReports, 0, end);
+        let sender = Sender::new(config, Box::new(Scream::new(scream::Config::default())));
+        let mut sender = sender.with_reports(Duration::ZERO, draws(0));
         sender.handle_write(Payload { unit: 0, len: 10 }, Instant::START);
         while sender.poll_output(Instant::START).is_some() {}
-        let _ = sender.handle_report(&octets, Instant::START);
-        let mut receiver = Receiver::new(config);
+        let _ = sender.handle_control(&octets, Instant::START);
+        let mut receiver = Receiver::new(config).with_reports(draws(1));
         let _ = receiver.handle_packet(&octets, 0, Ecn::Ce, Instant::START);
-        let _ = receiver.poll_report(Instant::MAX);
+        receiver.handle_control(&octets, Instant::START);
+        let _ = receiver.poll_feedback(Instant::MAX);
+        let _ = receiver.poll_receiver_report(Instant::MAX);
     }
 }

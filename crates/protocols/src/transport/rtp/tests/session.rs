@@ -4,7 +4,8 @@ use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtcp::{self, ccfb, twcc};
 use hopcast_wire::rtp::Packet as Rtp;
 
-use super::super::{Config, Format, Label, Output, Packet, Receiver, Schedule, Sender, unwrap};
+use super::super::{Config, Format, Label, Output, Packet, Receiver, Schedule, Sender, Told, unwrap};
+use crate::random::{Purpose, Stream};
 use crate::time::{Duration, Instant};
 use crate::transport::Payload;
 use crate::transport::media::{Arrival, Feedback, Frame, MediaCongestionControl, Probe, SentPacket};
@@ -162,10 +163,10 @@ fn the_window_holds_packets_back_until_a_report() {
     for packet in &left {
         assert_eq!(receiver.handle_packet(&packet.header, 1000, Ecn::Ect1, at(30)), Ok(true));
     }
-    assert_eq!((receiver.poll_timeout(), receiver.poll_report(at(129))), (Some(at(130)), None));
-    let report = receiver.poll_report(at(130)).unwrap();
+    assert_eq!((receiver.poll_timeout(), receiver.poll_feedback(at(129))), (Some(at(130)), None));
+    let report = receiver.poll_feedback(at(130)).unwrap();
     assert_eq!((receiver.poll_timeout(), rtcp::is_control(&report)), (None, true));
-    sender.handle_report(&report, at(160)).unwrap();
+    sender.handle_control(&report, at(160)).unwrap();
     assert_eq!(packets(&mut sender, at(160)).len(), 2);
     // 160 ms, of which the report was held back for 100 ms less the rounding of 1/1024 s.
     let rtt = sender.rtt().unwrap();
@@ -250,8 +251,8 @@ fn a_receiver_reads_whole_packets() {
             assert_eq!(other.handle_packet(&packet.header, 1000, Ecn::Ce, at(20)), Ok(true));
         }
         assert!(one.handle_octets(&[0; 11], Ecn::Ce, at(20)).is_err());
-        let report = one.poll_report(at(120));
-        assert!(report.is_some() && report == other.poll_report(at(120)));
+        let report = one.poll_feedback(at(120));
+        assert!(report.is_some() && report == other.poll_feedback(at(120)));
     }
 }
 
@@ -294,8 +295,8 @@ fn packets_from_before_the_first_arrival_are_handed_out_and_reported() {
         for (nth, is_fresh) in [(2, true), (0, true), (3, true), (0, false), (1, true), (2, false)] {
             assert_eq!(receiver.handle_packet(&left[nth].header, 1000, Ecn::NotEct, at(20)), Ok(is_fresh), "{nth}");
         }
-        let report = receiver.poll_report(at(120)).unwrap();
-        sender.handle_report(&report, at(140)).unwrap();
+        let report = receiver.poll_feedback(at(120)).unwrap();
+        sender.handle_control(&report, at(140)).unwrap();
         let heard = heard.lock().unwrap();
         let told: Vec<_> = heard.fates.iter().map(|(number, arrival)| (*number, arrival.is_some())).collect();
         assert_eq!(told, [(0, true), (1, true), (2, true), (3, true)]);
@@ -315,8 +316,8 @@ fn packets_older_than_what_is_remembered_are_handed_out_and_not_reported() {
     assert_eq!(left.len(), 1030);
     assert_eq!(receiver.handle_packet(&left[5].header, 1000, Ecn::NotEct, at(21)), Ok(true));
     assert_eq!(receiver.handle_packet(&left[6].header, 1000, Ecn::NotEct, at(21)), Ok(false));
-    let report = receiver.poll_report(at(120)).unwrap();
-    sender.handle_report(&report, at(140)).unwrap();
+    let report = receiver.poll_feedback(at(120)).unwrap();
+    sender.handle_control(&report, at(140)).unwrap();
     assert!(heard.lock().unwrap().fates.iter().all(|(number, _)| *number > 5));
 }
 
@@ -332,8 +333,8 @@ fn reports_tell_losses_marks_and_times() {
             let fresh = receiver.handle_packet(&left[nth].header, 1000, ecn, at(millis));
             assert_eq!(fresh, Ok(millis != 32), "a repetition");
         }
-        let report = receiver.poll_report(at(120)).unwrap();
-        sender.handle_report(&report, at(140)).unwrap();
+        let report = receiver.poll_feedback(at(120)).unwrap();
+        sender.handle_control(&report, at(140)).unwrap();
         {
             let heard = heard.lock().unwrap();
             let told: Vec<_> =
@@ -355,8 +356,8 @@ fn reports_tell_losses_marks_and_times() {
         assert_eq!((told.reports, told.arrived, told.lost, told.marked), (1, 3, 1, marked));
         // The lost one was late.
         assert_eq!(receiver.handle_packet(&left[2].header, 1000, Ecn::Ect1, at(130)), Ok(true));
-        let report = receiver.poll_report(at(230)).unwrap();
-        sender.handle_report(&report, at(250)).unwrap();
+        let report = receiver.poll_feedback(at(230)).unwrap();
+        sender.handle_control(&report, at(250)).unwrap();
         let heard = heard.lock().unwrap();
         assert_eq!(heard.fates.len(), 5);
         assert!(heard.fates[4].0 == 2 && heard.fates[4].1.is_some());
@@ -376,9 +377,9 @@ fn a_lost_report_is_made_good_by_the_next() {
             write(&mut sender, nth..nth + 1, at(nth * 200));
             let packet = packets(&mut sender, at(nth * 200)).remove(0);
             receiver.handle_packet(&packet.header, 1000, Ecn::NotEct, at(nth * 200)).unwrap();
-            let report = receiver.poll_report(at(nth * 200 + 100)).unwrap();
+            let report = receiver.poll_feedback(at(nth * 200 + 100)).unwrap();
             if nth == 0 && format == Format::Ccfb || nth == 2 {
-                sender.handle_report(&report, at(nth * 200 + 110)).unwrap();
+                sender.handle_control(&report, at(nth * 200 + 110)).unwrap();
             }
         }
         let heard = heard.lock().unwrap();
@@ -413,13 +414,13 @@ fn schedules_say_when_to_report() {
     // 15 packets of 1012 bytes in 100 ms are 1.2144 Mb/s: 544 bits are a twentieth of that in 9 ms, and 50 ms is the least.
     let mut receiver = receive(Schedule::Share, 15);
     assert_eq!(receiver.poll_timeout(), Some(at(110)));
-    receiver.poll_report(at(110)).unwrap();
+    receiver.poll_feedback(at(110)).unwrap();
     let config = Config { schedule: Schedule::Share, ..Config::default() };
     let late = packet(config, 20);
     receiver.handle_packet(&late[18].header, 1000, Ecn::NotEct, at(120)).unwrap();
     assert_eq!(receiver.poll_timeout(), Some(at(170)));
     // One packet in 60 ms is 134 933 b/s: 544 bits are a twentieth in 80.6 ms.
-    receiver.poll_report(at(170)).unwrap();
+    receiver.poll_feedback(at(170)).unwrap();
     receiver.handle_packet(&late[19].header, 1000, Ecn::NotEct, at(200)).unwrap();
     let interval = receiver.poll_timeout().unwrap() - at(200);
     assert!((interval.as_secs_f64() - 0.0806).abs() < 1e-4, "{interval}");
@@ -435,20 +436,60 @@ fn what_is_not_of_the_session_changes_nothing() {
     let foreign = ccfb::Feedback { sender: 1, blocks: vec![block], timestamp: 0 };
     let mut octets = vec![0; foreign.buffer_len()];
     foreign.emit(&mut octets);
-    assert_eq!(sender.handle_report(&octets, at(1)), Ok(()));
-    assert!(sender.handle_report(&octets[..8], at(1)).is_err());
+    assert_eq!(sender.handle_control(&octets, at(1)), Ok(Told::Nothing));
+    assert!(sender.handle_control(&octets[..8], at(1)).is_err());
     // Numbers that never left.
     let block = ccfb::Block { source: 1, begin: 1, reports: vec![Some(report); 4] };
     let invented = ccfb::Feedback { blocks: vec![block], ..foreign };
     let mut octets = vec![0; invented.buffer_len()];
     invented.emit(&mut octets);
-    assert_eq!(sender.handle_report(&octets, at(1)), Ok(()));
+    assert_eq!(sender.handle_control(&octets, at(1)), Ok(Told::Feedback));
     assert!(heard.lock().unwrap().fates.is_empty());
     // The other format.
     let other = twcc::Feedback { sender: 1, source: 1, base: 0, reference: 0, count: 0, packets: vec![Some(0)] };
     let mut octets = vec![0; other.buffer_len()];
     other.emit(&mut octets);
-    assert!(sender.handle_report(&octets, at(1)).is_err());
+    assert!(sender.handle_control(&octets, at(1)).is_err());
+}
+
+/// Ten packets, of which the sixth is lost, over 20 ms in each direction.
+#[test]
+fn both_ends_report_and_the_sender_learns_of_the_losses() {
+    let draws = |end| Stream::new(1, Purpose::SessionReports, 0, end);
+    let (sender, _) = session(Config::default(), Script::default());
+    let mut sender = sender.with_reports(ms(1000), draws(0));
+    let mut receiver = Receiver::new(Config::default()).with_reports(draws(1));
+    write(&mut sender, 0..10, at(0));
+    let mut sent = packets(&mut sender, at(0));
+    sent.remove(5);
+    for packet in &sent {
+        assert!(receiver.handle_packet(&packet.header, 1000, Ecn::NotEct, at(20)).unwrap());
+    }
+    let due = sender.poll_timeout().expect("it has sent");
+    let Some(Output::Transmit(report, Ecn::NotEct)) = sender.poll_output(due) else { panic!("a report is due") };
+    assert!(rtcp::is_control(&report.header) && report.payload.len == 0);
+    // Two packets: the report, and the name of the source.
+    assert_eq!(rtcp::packets(&report.header).map(|packet| packet[1]).collect::<Vec<_>>(), [200, 202]);
+    let told = rtcp::report::Report::parse(&report.header).unwrap();
+    let media = told.sent.expect("of a sender");
+    assert_eq!((told.source, media.packets, media.octets), (1, 10, 10_000));
+    assert_eq!(u64::from(media.timestamp), (due - Instant::START).as_nanos() * 9 / 100_000);
+    rtcp::packets(&report.header).for_each(|packet| receiver.handle_control(packet, due + ms(20)));
+    // Feedback comes first, and at last the report.
+    let mut answer = None;
+    while let Some(now) = receiver.poll_timeout().map(|now| now.max(due + ms(20))) {
+        let _ = receiver.poll_feedback(now);
+        answer = receiver.poll_receiver_report(now).map(|report| (report, now + ms(20))).or(answer);
+    }
+    let (answer, heard) = answer.expect("it has received");
+    let told: Vec<_> = rtcp::packets(&answer).map(|packet| sender.handle_control(packet, heard)).collect();
+    assert_eq!(told[0], Ok(Told::Reception));
+    let reception = sender.reception().expect("it was told");
+    assert_eq!((reception.lost, reception.fraction_lost, reception.jitter), (1, 25.0 / 256.0, ms(0)));
+    let rtt = reception.rtt.expect("an answer to a report");
+    assert!((rtt.as_secs_f64() - 0.04).abs() < 5e-5, "{rtt}");
+    // Nothing more is due without news.
+    assert_eq!((sender.poll_timeout(), receiver.poll_timeout()), (None, None));
 }
 
 #[test]

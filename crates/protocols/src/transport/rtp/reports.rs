@@ -1,13 +1,17 @@
 //! When the ends of a session of RTP send sender and receiver reports, and what these say (RFC 3550, section 6).
 //!
-//! Their statistics change nothing that is sent: congestion control has its own [feedback](hopcast_protocols::transport::rtp). They serve
-//! peers that expect them, and tell how media arrives at a peer that gives no such feedback.
+//! Their statistics change nothing else that is sent: congestion control has its own [feedback](super::feedback). They serve peers that
+//! expect them, and tell how media arrives at a peer that gives no such feedback.
 
-use hopcast_protocols::random::Stream;
-use hopcast_protocols::time::{Duration, Instant};
+use std::sync::Arc;
+
 use hopcast_wire::rtcp::report::{Block, Report, Sent};
+use hopcast_wire::rtp;
 
-use super::session::clock_rate;
+use super::clock::{clock_rate, ticks};
+use super::interarrival::InterarrivalJitter;
+use crate::random::Stream;
+use crate::time::{Duration, Instant};
 
 /// The least mean time between two reports (section 6.2). A report in that time takes less than a twentieth of 150 kb/s.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -18,19 +22,25 @@ const FRACTION: u32 = 16;
 /// From 1900, where NTP's timestamps begin, to 1970 (section 4).
 const NTP_EPOCH: Duration = Duration::from_secs(2_208_988_800);
 
-/// When a source reports: after half of an interval at first, and only if there is news since the report before.
-#[derive(Debug)]
+/// When a source reports: half of an interval after its first news, and only if there is news since the report before.
+#[derive(Clone, Debug)]
 struct Timer {
     draws: Stream,
-    at: Instant,
+    /// The earliest time of the next report; `None` before the first news.
+    at: Option<Instant>,
     has_news: bool,
 }
 
 impl Timer {
-    fn new(draws: Stream, now: Instant) -> Self {
-        let mut timer = Self { draws, at: now, has_news: false };
-        timer.at = now + timer.draw() / 2;
-        timer
+    fn new(draws: Stream) -> Self {
+        Self { draws, at: None, has_news: false }
+    }
+
+    fn handle_news(&mut self, now: Instant) {
+        if self.at.is_none() {
+            self.at = Some(now.saturating_add(self.draw() / 2));
+        }
+        self.has_news = true;
     }
 
     /// Section 6.3.1.
@@ -39,7 +49,7 @@ impl Timer {
     }
 
     fn due(&self) -> Option<Instant> {
-        self.has_news.then_some(self.at)
+        self.at.filter(|_| self.has_news)
     }
 
     /// Whether a report is due, which then is sent.
@@ -47,14 +57,14 @@ impl Timer {
         let is_due = self.due().is_some_and(|due| due <= now);
         if is_due {
             self.has_news = false;
-            self.at = now + self.draw();
+            self.at = Some(now.saturating_add(self.draw()));
         }
         is_due
     }
 }
 
 /// One that reports.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Participant {
     source: u32,
     /// Its canonical name (section 6.5.1): 96 random bits for a session, as RFC 7022 asks.
@@ -63,17 +73,17 @@ struct Participant {
 }
 
 impl Participant {
-    fn new(source: u32, mut draws: Stream, now: Instant) -> Self {
+    fn new(source: u32, mut draws: Stream) -> Self {
         let name = format!("{:016x}{:08x}", draws.next_u64(), draws.next_u64() as u32);
-        Self { source, name, timer: Timer::new(draws, now) }
+        Self { source, name, timer: Timer::new(draws) }
     }
 
     /// The compound of a report.
-    fn write(&self, sent: Option<Sent>, blocks: Vec<Block>) -> Vec<u8> {
+    fn write(&self, sent: Option<Sent>, blocks: Vec<Block>) -> Arc<[u8]> {
         let report = Report { source: self.source, sent, blocks };
         let mut octets = vec![0; report.buffer_len(&self.name)];
         report.emit(&self.name, &mut octets);
-        octets
+        octets.into()
     }
 }
 
@@ -104,18 +114,19 @@ pub struct Reception {
 }
 
 impl SenderReports {
-    /// Of `source`, which begins at `now`. `epoch` is the Unix time at [`Instant::START`].
-    pub(super) fn new(source: u32, epoch: Duration, draws: Stream, now: Instant) -> Self {
-        let participant = Participant::new(source, draws, now);
+    /// Of `source`. `epoch` is the Unix time at [`Instant::START`].
+    pub(super) fn new(source: u32, epoch: Duration, draws: Stream) -> Self {
+        let participant = Participant::new(source, draws);
         Self { participant, epoch, packets: 0, octets: 0, sampled: None, reception: None }
     }
 
-    /// A packet has left, of this payload type, with `len` bytes of payload that were sampled at `timestamp` and written at `written`.
-    pub(super) fn handle_sent(&mut self, payload_type: u8, timestamp: u32, len: u32, written: Instant) {
+    /// A packet with this header leaves at `now`, with `len` bytes of media that were written at `written`.
+    pub(super) fn handle_sent(&mut self, header: &[u8], len: u32, written: Instant, now: Instant) {
+        let header = rtp::Packet::new_unchecked(header);
         self.packets = self.packets.wrapping_add(1);
         self.octets = self.octets.wrapping_add(len);
-        self.sampled = Some((payload_type, timestamp, written));
-        self.participant.timer.has_news = true;
+        self.sampled = Some((header.payload_type(), header.timestamp(), written));
+        self.participant.timer.handle_news(now);
     }
 
     /// A packet without media has left.
@@ -150,7 +161,7 @@ impl SenderReports {
     }
 
     /// The report that is due at `now`.
-    pub(super) fn poll_report(&mut self, now: Instant) -> Option<Vec<u8>> {
+    pub(super) fn poll_report(&mut self, now: Instant) -> Option<Arc<[u8]>> {
         if !self.participant.timer.take(now) {
             return None;
         }
@@ -168,13 +179,12 @@ impl SenderReports {
 
     /// NTP's timestamp of an instant.
     fn ntp(&self, now: Instant) -> u64 {
-        let time = NTP_EPOCH.saturating_add(self.epoch).saturating_add(now - Instant::START);
-        ((u128::from(time.as_nanos()) << 32) / 1_000_000_000) as u64
+        ticks(now.saturating_add(NTP_EPOCH.saturating_add(self.epoch)), 1 << 32)
     }
 }
 
 /// The reports of a receiver about one source (appendices A.1 and A.3).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ReceiverReports {
     participant: Participant,
     /// Source of the media.
@@ -184,6 +194,7 @@ pub(super) struct ReceiverReports {
     /// The first sequence number, and the greatest one with its cycles.
     numbers: Option<(u64, u64)>,
     received: u64,
+    jitter: InterarrivalJitter,
     /// Packets that were expected and received until the report before.
     before: (u64, u64),
     /// The middle of the last sender report's time, and when it came.
@@ -191,22 +202,32 @@ pub(super) struct ReceiverReports {
 }
 
 impl ReceiverReports {
-    /// About the source `media`. That of the receiver is the next number, as in its [feedback](hopcast_protocols::transport::rtp::Config).
-    pub(super) fn new(media: u32, draws: Stream, now: Instant) -> Self {
-        let participant = Participant::new(media.wrapping_add(1), draws, now);
-        Self { participant, media, payload_type: 0, numbers: None, received: 0, before: (0, 0), heard: None }
+    /// About the source `media`. That of the receiver is the next number, as in its [feedback](super::Config).
+    pub(super) fn new(media: u32, draws: Stream) -> Self {
+        Self {
+            participant: Participant::new(media.wrapping_add(1), draws),
+            media,
+            payload_type: 0,
+            numbers: None,
+            received: 0,
+            jitter: InterarrivalJitter::default(),
+            before: (0, 0),
+            heard: None,
+        }
     }
 
     /// A packet of the source has come.
-    pub(super) fn handle_media(&mut self, sequence: u16, payload_type: u8) {
-        self.payload_type = payload_type;
+    pub(super) fn handle_media(&mut self, packet: &rtp::Packet<&[u8]>, now: Instant) {
+        self.jitter.handle_packet(packet, now);
+        self.payload_type = packet.payload_type();
+        let sequence = packet.sequence();
         let (_, highest) = self.numbers.get_or_insert((sequence.into(), sequence.into()));
         let ahead = sequence.wrapping_sub(*highest as u16);
         if ahead < 1 << 15 {
             *highest += u64::from(ahead);
         }
         self.received += 1;
-        self.participant.timer.has_news = true;
+        self.participant.timer.handle_news(now);
     }
 
     /// A packet of RTCP has come from the sender.
@@ -223,8 +244,8 @@ impl ReceiverReports {
         self.participant.timer.due()
     }
 
-    /// The report that is due at `now`, with this interarrival jitter.
-    pub(super) fn poll_report(&mut self, jitter: Duration, now: Instant) -> Option<Vec<u8>> {
+    /// The report that is due at `now`.
+    pub(super) fn poll_report(&mut self, now: Instant) -> Option<Arc<[u8]>> {
         if !self.participant.timer.take(now) {
             return None;
         }
@@ -240,7 +261,7 @@ impl ReceiverReports {
             fraction_lost: (lost_now * 256 / expected_now.max(1)).min(255) as u8,
             lost: lost.clamp(-0x80_0000, 0x7f_ffff) as i32,
             highest: highest as u32,
-            jitter: (jitter.as_secs_f64() * f64::from(clock_rate(self.payload_type))) as u32,
+            jitter: (self.jitter.jitter().as_secs_f64() * f64::from(clock_rate(self.payload_type))) as u32,
             last_report: self.heard.map_or(0, |(time, _)| time),
             delay: delay as u32,
         };
@@ -250,26 +271,38 @@ impl ReceiverReports {
 
 #[cfg(test)]
 mod tests {
-    use hopcast_protocols::random::Purpose;
-
     use super::*;
+    use crate::random::Purpose;
 
     fn ms(n: u64) -> Instant {
         Instant::START + Duration::from_millis(n)
     }
 
     fn draws() -> Stream {
-        Stream::new(1, Purpose::InitialSequence, 0, 0)
+        Stream::new(1, Purpose::SessionReports, 0, 0)
+    }
+
+    /// The header of a packet of a transport stream.
+    fn header(sequence: u16, timestamp: u32) -> Vec<u8> {
+        let mut octets = vec![0x80, 33];
+        octets.extend(sequence.to_be_bytes());
+        octets.extend(timestamp.to_be_bytes());
+        octets.extend([0, 0, 0, 7]);
+        octets
+    }
+
+    fn take(reports: &mut ReceiverReports, sequence: u16, at: u64) {
+        reports.handle_media(&rtp::Packet::new_unchecked(&header(sequence, 0)), ms(at));
     }
 
     /// The first after 1.03 to 3.08 s, the others 2.05 to 6.16 s apart, and none without news.
     #[test]
     fn section_6_3_1_reports_are_seconds_apart() {
-        let mut timer = Timer::new(draws(), ms(0));
+        let mut timer = Timer::new(draws());
         assert_eq!(timer.due(), None);
         let mut before = None;
         for _ in 0..1000 {
-            timer.has_news = true;
+            timer.handle_news(before.unwrap_or(ms(0)));
             let due = timer.due().expect("there is news");
             let (least, most) = if before.is_some() { (2.05, 6.16) } else { (1.02, 3.08) };
             let since = due.saturating_since(before.unwrap_or(ms(0))).as_secs_f64();
@@ -286,14 +319,15 @@ mod tests {
     /// Ten numbers around the end of a cycle, of which two do not come and one comes twice; then ten of which six come.
     #[test]
     fn appendix_a_3_losses_by_hand() {
-        let mut reports = ReceiverReports::new(7, draws(), ms(0));
+        let mut reports = ReceiverReports::new(7, draws());
         assert_eq!(reports.poll_timeout(), None);
-        for sequence in [0xfffe, 0xffff, 1, 0, 0, 2, 3, 5, 7] {
-            reports.handle_media(sequence, 33);
+        // Media that was sampled at one time: of the 160 ms between the last two, a sixteenth is jitter.
+        for (sequence, at) in [(0xfffe, 0), (0xffff, 0), (1, 0), (0, 0), (0, 0), (2, 0), (3, 0), (5, 0), (7, 160)] {
+            take(&mut reports, sequence, at);
         }
         let block = |reports: &mut ReceiverReports| {
             let due = reports.poll_timeout().expect("there is news");
-            let octets = reports.poll_report(Duration::from_millis(10), due).expect("it is due");
+            let octets = reports.poll_report(due).expect("it is due");
             let report = Report::parse(&octets).expect("a report");
             assert_eq!((report.source, report.sent, report.blocks.len()), (8, None, 1));
             report.blocks[0]
@@ -301,7 +335,7 @@ mod tests {
         let first = block(&mut reports);
         assert_eq!((first.source, first.highest, first.lost, first.fraction_lost), (7, 0x1_0007, 1, 25));
         assert_eq!((first.jitter, first.last_report, first.delay), (900, 0, 0));
-        (8..18).step_by(2).chain([17]).for_each(|sequence| reports.handle_media(sequence, 33));
+        (8..18).step_by(2).chain([17]).for_each(|sequence| take(&mut reports, sequence, 160));
         let second = block(&mut reports);
         assert_eq!((second.highest, second.lost, second.fraction_lost), (0x1_0011, 5, 102));
     }
@@ -313,23 +347,24 @@ mod tests {
         // 0xb44db705 s after 1900 is after 1970.
         let seconds = 0xb44d_b705_u64;
         let epoch = Duration::from_secs(seconds) - NTP_EPOCH;
-        let mut sender = SenderReports::new(5, epoch, draws(), ms(0));
-        sender.handle_sent(33, 1000, 188, ms(0));
-        sender.participant.timer.at = ms(125);
+        let mut sender = SenderReports::new(5, epoch, draws());
+        sender.handle_sent(&header(1, 1000), 188, ms(0), ms(0));
+        sender.participant.timer.at = Some(ms(125));
         let octets = sender.poll_report(ms(125)).expect("it is due");
         let sent = Report::parse(&octets).expect("a report").sent.expect("of a sender");
         assert_eq!(sent, Sent { ntp: 0xb44d_b705_2000_0000, timestamp: 1000 + 11_250, packets: 1, octets: 188 });
-        let mut receiver = ReceiverReports::new(5, draws(), ms(0));
-        receiver.handle_media(1, 33);
+        let mut receiver = ReceiverReports::new(5, draws());
+        take(&mut receiver, 1, 0);
+        take(&mut receiver, 2, 32);
         receiver.handle_packet(&octets, ms(1000));
-        receiver.participant.timer.at = ms(6250);
-        let answer = receiver.poll_report(Duration::from_millis(2), ms(6250)).expect("it is due");
+        receiver.participant.timer.at = Some(ms(6250));
+        let answer = receiver.poll_report(ms(6250)).expect("it is due");
         let block = Report::parse(&answer).expect("a report").blocks[0];
         assert_eq!((block.last_report, block.delay), (0xb705_2000, 0x5_4000));
         assert!(sender.handle_packet(&answer, ms(11_500)));
         let reception = sender.reception().expect("it was told");
         assert_eq!((reception.rtt, reception.jitter), (Some(Duration::from_millis(6125)), Duration::from_millis(2)));
         // What tells of others tells nothing of this source.
-        assert!(!SenderReports::new(6, epoch, draws(), ms(0)).handle_packet(&answer, ms(11_500)));
+        assert!(!SenderReports::new(6, epoch, draws()).handle_packet(&answer, ms(11_500)));
     }
 }

@@ -1,4 +1,4 @@
-//! Reports of arrivals in their two formats, written and read.
+//! Feedback about arrivals in its two formats, written and read.
 
 use std::sync::Arc;
 
