@@ -1405,7 +1405,7 @@ impl Device {
         }
     }
 
-    /// A user who has patience waits for the next search, and for another one it is over.
+    /// If the user has patience left, the request waits for its next search. If not, it ends with `outcome`.
     fn wait_or_end(&mut self, number: u32, outcome: Outcome, now: Instant) {
         let request = &mut self.viewings[number as usize];
         if now < request.patient_until {

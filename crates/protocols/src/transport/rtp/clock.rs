@@ -3,12 +3,12 @@
 use crate::time::{Duration, Instant};
 
 /// RTP's clock of video, in Hz (RFC 3551, section 5).
-const VIDEO: u64 = 90_000;
+const VIDEO: u32 = 90_000;
 const SECOND: u64 = 1_000_000_000;
 
 /// The RTP timestamp of media that was made at `at`. Not random at its start (RFC 3550, section 5.1), since nothing is encrypted.
 pub(super) fn timestamp(at: Instant) -> u32 {
-    ticks(at, VIDEO) as u32
+    ticks(at, VIDEO.into()) as u32
 }
 
 /// Ticks of a payload type's timestamps in a second: for static types, those of RFC 3551, tables 4 and 5; for dynamic ones that
@@ -17,11 +17,10 @@ pub fn clock_rate(payload_type: u8) -> u32 {
     match payload_type {
         6 => 16_000,
         10 | 11 => 44_100,
-        14 => VIDEO as u32,
         16 => 11_025,
         17 => 22_050,
-        0..=18 => 8_000,
-        _ => VIDEO as u32,
+        0..=13 | 15 | 18 => 8_000,
+        _ => VIDEO,
     }
 }
 

@@ -5,7 +5,7 @@
 //! [`Sender::poll_output`] is one frame, and the last packet of a frame has the marker. Packets wait for pacer and window of the
 //! [congestion control](super::media::MediaCongestionControl), whose target rate the application is told. The [`Receiver`] hands
 //! out what arrives at once, and reports arrivals in one of two [formats](Format). Control packets share the port of the media (RFC
-//! 5761), and that feedback is in single ones instead of compounds (RFC 5506). Where they are asked for, both ends also send
+//! 5761). Feedback comes in single packets instead of compounds (RFC 5506). Both ends can also send
 //! [sender and receiver reports](Sender::with_reports).
 //!
 //! Left out: repetition of lost packets (RFC 4588), and several sources in one session.
