@@ -91,7 +91,8 @@ impl FlowSetup<'_> {
             Transport::Rtp(rtp) => {
                 // Of the leg, so that both ends have the same.
                 let mut random = Stream::new(self.seed, Purpose::InitialSequence, self.id.0.into(), (end & !1) as u64);
-                SocketOptions::Rtp(rtp_options(rtp, application, random.next_u64()))
+                let reports = Stream::new(self.seed, Purpose::SessionReports, self.id.0.into(), end as u64);
+                SocketOptions::Rtp(rtp_options(rtp, application, random.next_u64(), reports))
             }
             Transport::Dccp(dccp) => SocketOptions::Dccp(DccpOptions {
                 config: dccp_config(dccp, application, self.flow.fec.is_some(), buffer),
@@ -162,9 +163,9 @@ fn dccp_config(dccp: &Dccp, application: &dyn Application, is_protected: bool, s
     dccp::Config { congestion, queue, sequence_window: SEQUENCE_WINDOW, ..default }
 }
 
-/// A session with sources and numbers of these random bits. An application without an encoder may produce anything: from the least
+/// One end of a session with sources and numbers of these random bits. An application without an encoder may produce anything: from the least
 /// rate of RFC 8867 (section 4.1) to 100 Mb/s, in a packet each 20 ms.
-fn rtp_options(rtp: &Rtp, application: &dyn Application, random: u64) -> RtpOptions {
+fn rtp_options(rtp: &Rtp, application: &dyn Application, random: u64, reports: Stream) -> RtpOptions {
     let encoder = application.encoder();
     let encoder = encoder.unwrap_or(Encoder { min_rate: 150e3, max_rate: 100e6, frame_rate: 50.0 });
     let schedule = match &rtp.congestion {
@@ -194,6 +195,7 @@ fn rtp_options(rtp: &Rtp, application: &dyn Application, random: u64) -> RtpOpti
             packet: headers + application.largest_write(),
             weight: rtp.weight,
         },
+        reports,
     }
 }
 

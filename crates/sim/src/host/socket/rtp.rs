@@ -11,10 +11,11 @@ use crate::host::{Context, Endpoint, Slot, Stack, count_host_drop};
 use crate::id::FlowId;
 use crate::metrics::{DropCause, PathState, RateControl};
 use crate::registry::MediaCongestion;
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::random::Stream;
+use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::Payload;
 use hopcast_protocols::transport::media::Source;
-use hopcast_protocols::transport::rtp::{self, Config, Output, Receiver, Sender};
+use hopcast_protocols::transport::rtp::{self, Config, Output, Receiver, Sender, Told};
 use hopcast_wire::ecn::Ecn;
 use hopcast_wire::rtcp;
 use std::collections::VecDeque;
@@ -52,6 +53,8 @@ pub(crate) struct RtpOptions {
     pub congestion: MediaCongestion,
     /// What the application can do.
     pub source: Source,
+    /// The name of this end, and when it reports.
+    pub reports: Stream,
 }
 
 impl RtpSocket {
@@ -100,7 +103,9 @@ impl Stack {
     /// Makes a socket that sends.
     pub(super) fn connect_rtp(&mut self, owner: Owner, options: &RtpOptions, connect: Connect) -> SocketId {
         let control = options.congestion.start(options.source);
-        let end = End::Sender(Box::new(Sender::new(options.config, control)), VecDeque::new());
+        // A run begins in 1970, as in its captures.
+        let sender = Sender::new(options.config, control).with_reports(Duration::ZERO, options.reports.clone());
+        let end = End::Sender(Box::new(sender), VecDeque::new());
         let port = self.next_port();
         // A relay sends at once what has come.
         let writer = Writer::new(Some(Connect { is_blocking: connect.is_blocking && connect.is_first, ..connect }));
@@ -113,7 +118,8 @@ impl Stack {
 
     /// Makes a socket that receives.
     pub(super) fn listen_rtp(&mut self, owner: Owner, port: u16, options: &RtpOptions) -> SocketId {
-        let end = End::Receiver(Box::new(Receiver::new(options.config)), Unread::new());
+        let receiver = Receiver::new(options.config).with_reports(options.reports.clone());
+        let end = End::Receiver(Box::new(receiver), Unread::new());
         SocketId::Rtp(self.add_rtp(owner, port, end, Writer::new(None)))
     }
 
@@ -188,9 +194,9 @@ impl Stack {
         let from = Endpoint { node: datagram.ip.source, port: datagram.body.source_port() };
         socket.writer.remote.get_or_insert(from);
         match &mut socket.end {
-            // The other end is hopcast's as well, so its reports are right.
             End::Sender(sender, _) => {
-                let is_news = sender.handle_control(&packet.header, cx.now).is_ok();
+                let told = rtcp::packets(&packet.header).map(|packet| sender.handle_control(packet, cx.now));
+                let is_news = told.fold(false, |is_news, told| is_news | (told == Ok(Told::Feedback)));
                 let sample = sender.path().and_then(|path| path.sample).filter(|_| is_news && socket.is_first);
                 if let Some(sample) = sample {
                     cx.flows[socket.owner.flow].handle_path_sample(sample, cx.now);
@@ -208,7 +214,9 @@ impl Stack {
                     return count_host_drop(datagram, packets, DropCause::ReceiveBufferFull, cx);
                 }
             }
-            End::Receiver(..) => {}
+            End::Receiver(receiver, _) => {
+                rtcp::packets(&packet.header).for_each(|packet| receiver.handle_control(packet, cx.now));
+            }
         }
         cx.counters.delivered += u64::from(packets);
         self.unsettle(SocketId::Rtp(place));
@@ -228,7 +236,7 @@ impl Stack {
         let output = match &mut socket.end {
             End::Sender(sender, _) => sender.poll_output(cx.now),
             End::Receiver(receiver, _) => {
-                let report = receiver.poll_feedback(cx.now);
+                let report = receiver.poll_feedback(cx.now).or_else(|| receiver.poll_receiver_report(cx.now));
                 report.map(|header| Output::Transmit(rtp::Packet { header, payload: Payload::default() }, Ecn::NotEct))
             }
         };
