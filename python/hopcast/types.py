@@ -583,6 +583,7 @@ class Queue(TypedDict, total=False):
     airtime_fairness: bool
     airtime_limit: bool
     discipline: Literal["drop-tail", "priority", "codel", "fq-codel", "pie", "dualpi2", "mac80211"]
+    driver_packets: int
     ecn: bool
     interval: Quantity
     packets: int

@@ -25,8 +25,8 @@ FLOWS = {
 }
 
 
-def cell(discipline: str) -> dict[str, Any]:
-    """Results of the flows by name: two stations at 3 m, one at 90 m, and a small flow next to the large ones."""
+def measure(discipline: str, **queue: Any) -> dict[str, Any]:
+    """Results of a cell: two stations at 3 m, one at 90 m, and a small flow next to the large ones."""
     document: dict[str, Any] = {
         "duration": "6 s",
         "seed": 1,
@@ -37,7 +37,7 @@ def cell(discipline: str) -> dict[str, Any]:
             "spatial_streams": 2,
             "data_rate": "ideal",
             "propagation": {"model": "log-distance", "exponent": 3.0},
-            "queue": {"discipline": discipline, "packets": 1000},
+            "queue": {"discipline": discipline, "packets": 1000, **queue},
         },
         "nodes": [
             {"name": "ap", "placement": {"shape": "points", "at": [["0 m", "0 m"]]}},
@@ -46,7 +46,12 @@ def cell(discipline: str) -> dict[str, Any]:
         ],
         "flows": [{"name": name, **flow} for name, flow in FLOWS.items()],
     }
-    return {flow["name"]: flow for flow in run(Scenario(**document)).json()["flows"]}
+    return run(Scenario(**document)).json()
+
+
+def cell(discipline: str, **queue: Any) -> dict[str, Any]:
+    """The flows by name."""
+    return {flow["name"]: flow for flow in measure(discipline, **queue)["flows"]}
 
 
 def test_a_far_station_no_longer_takes_the_time_of_the_near_ones() -> None:
@@ -96,3 +101,26 @@ def test_each_station_gets_a_third_of_the_airtime() -> None:
         airtimes.append(flows[name]["goodput_bps"] / alone)
     jain = sum(airtimes) ** 2 / len(airtimes) / sum(airtime**2 for airtime in airtimes)
     assert jain > 0.98
+
+
+def test_receivers_take_turns_in_a_drivers_queue() -> None:
+    """While it has packets for all, they get equally many aggregates. A FIFO without a driver gives them equal rates."""
+
+    def answers(**queue: Any) -> list[int]:
+        nodes = {node["name"]: node for node in measure("drop-tail", **queue)["nodes"]}
+        return [nodes[name]["block_ack_sent"] + nodes[name]["ack_sent"] for name in ("near0", "near1", "far")]
+
+    by_turns = answers(driver_packets=30_000)
+    assert max(by_turns) < 1.05 * min(by_turns)
+    by_arrival = answers()
+    assert max(by_arrival) > 2 * min(by_arrival)
+
+
+def test_a_drivers_queue_fills_with_packets_of_the_far_station() -> None:
+    """It takes packets as the discipline gives them. Those of the far station stay longest, so in the end all rates are equal again."""
+    flows = cell("fq-codel", driver_packets=123)
+    rates = [flows[name]["goodput_bps"] for name in ("near0", "near1", "far")]
+    assert max(rates) < 1.05 * min(rates)
+    # FQ-CoDel no longer sees what waits there, and the small flow waits behind aggregates.
+    assert cell("fq-codel")["game"]["delay_mean_s"] < 0.001
+    assert flows["game"]["delay_mean_s"] > 0.005

@@ -77,7 +77,8 @@ impl<P: Payload> AccessFunction<P> {
     }
 
     fn new(timing: Timing, category: AccessCategory, txop_limit: Duration, config: &Config) -> Self {
-        let queue = InterfaceQueue::new(config.queue_discipline, config.queue_packets);
+        let queue =
+            InterfaceQueue::new(config.queue_discipline, config.queue_packets).with_driver(config.driver_packets);
         let standard = config.phy.standard();
         Self {
             backoff: Backoff::new(timing),

@@ -57,6 +57,9 @@ pub struct Config {
     pub queue_packets: u32,
     /// Discipline of the interface queue.
     pub queue_discipline: Discipline,
+    /// Number of packets that the driver takes out of the interface queue and holds in FIFOs for each receiver and priority, which take
+    /// turns; with EDCA, for each category. 0: the medium access takes packets out of the interface queue itself.
+    pub driver_packets: u32,
     /// The rules where ns-2's differ from the standard's.
     pub rules: AccessRules,
 }
@@ -139,6 +142,7 @@ impl Config {
             long_retry_limit: Self::DEFAULT_LONG_RETRY_LIMIT,
             queue_packets: Self::DEFAULT_QUEUE_PACKETS,
             queue_discipline: Discipline::DropTail,
+            driver_packets: 0,
             rules: AccessRules::default(),
         }
     }

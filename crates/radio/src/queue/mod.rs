@@ -3,9 +3,10 @@
 //! `InterfaceQueue` is the one interface of the disciplines: `DropTail`, the same with what is urgent first or with marks by
 //! a `Step`, `CoDel` (RFC 8289), `FqCoDel` (RFC 8290), `Pie` (RFC 8033), `DualPi2` (RFC 9332) and `Mac80211`. A discipline drops packets without a place
 //! in `InterfaceQueue::push`, and packets that have waited too long in `InterfaceQueue::pop`. It marks packets instead if it is told to
-//! and they can be marked (ECN, RFC 3168).
+//! and they can be marked (ECN, RFC 3168). Behind any of them there may be a `Driver` with FIFOs.
 
 mod codel;
+mod driver;
 mod drop_tail;
 mod dual_pi2;
 mod flow_queues;
@@ -20,6 +21,7 @@ use hopcast_wire::ecn::Ecn;
 
 use codel::CoDel;
 pub use codel::CoDelConfig;
+use driver::Driver;
 use drop_tail::DropTail;
 use dual_pi2::DualPi2;
 pub use dual_pi2::DualPi2Config;
@@ -158,6 +160,8 @@ pub(crate) enum InterfaceQueue<T> {
     DualPi2(Box<DualPi2<T>>),
     /// See [`Mac80211`].
     Mac80211(Box<Mac80211<T>>),
+    /// One of them with a driver behind it.
+    Driver(Box<Driver<T>>),
 }
 
 impl<T: Queued> InterfaceQueue<T> {
@@ -173,6 +177,11 @@ impl<T: Queued> InterfaceQueue<T> {
             Discipline::DualPi2(config) => Self::DualPi2(Box::new(DualPi2::new(config, capacity))),
             Discipline::Mac80211(config) => Self::Mac80211(Box::new(Mac80211::new(config, capacity))),
         }
+    }
+
+    /// The same with a driver behind it that takes up to `packets` out; 0: without a driver.
+    pub(crate) fn with_driver(self, packets: u32) -> Self {
+        if packets == 0 { self } else { Self::Driver(Box::new(Driver::new(self, packets))) }
     }
 
     /// Appends `item`, and hands `dropped` what has no place: `item` itself, under FQ-CoDel older ones, or the last one where an
@@ -198,6 +207,10 @@ impl<T: Queued> InterfaceQueue<T> {
                 queue.push(item, now, &mut dropped);
                 Ok(())
             }
+            Self::Driver(queue) => {
+                queue.push(item, now, &mut |item, reason| dropped(item, reason));
+                Ok(())
+            }
         };
         if let Err(item) = refused {
             dropped(item, Reason::Full);
@@ -215,6 +228,7 @@ impl<T: Queued> InterfaceQueue<T> {
                 Self::FqCoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
                 Self::DualPi2(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
                 Self::Mac80211(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
+                Self::Driver(queue) => queue.pop(now, &mut |item, reason| dropped(item, reason)),
             }?;
             if item.expires().is_none_or(|expires| now < expires) {
                 return Some(item);
@@ -243,6 +257,9 @@ impl<T: Queued> InterfaceQueue<T> {
                     let is_next = |item: &T| is_wanted(item) && is_fitting(item);
                     queue.pop_more(now, is_next, |item| dropped(item, Reason::Management))
                 }
+                Self::Driver(queue) => {
+                    queue.pop_wanted(now, &is_wanted, &is_fitting, &mut |item, reason| dropped(item, reason))
+                }
                 _ => return Err(AnotherDiscipline),
             };
             match next {
@@ -262,6 +279,7 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Pie(queue) => queue.remove_all(is_unwanted),
             Self::DualPi2(queue) => queue.remove_all(is_unwanted),
             Self::Mac80211(queue) => queue.remove_all(is_unwanted),
+            Self::Driver(queue) => queue.remove_all(&is_unwanted),
         }
     }
 
@@ -275,6 +293,7 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Pie(queue) => queue.marked(),
             Self::DualPi2(queue) => queue.marked(),
             Self::Mac80211(queue) => queue.marked(),
+            Self::Driver(queue) => queue.marked(),
         }
     }
 
@@ -288,6 +307,7 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Pie(queue) => queue.len(),
             Self::DualPi2(queue) => queue.len(),
             Self::Mac80211(queue) => queue.len(),
+            Self::Driver(queue) => queue.len(),
         }
     }
 
@@ -301,6 +321,7 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Pie(queue) => queue.space(),
             Self::DualPi2(queue) => queue.space(),
             Self::Mac80211(queue) => queue.space(),
+            Self::Driver(queue) => queue.space(),
         }
     }
 
@@ -314,6 +335,7 @@ impl<T: Queued> InterfaceQueue<T> {
             Self::Pie(queue) => Box::new(queue.iter()),
             Self::DualPi2(queue) => Box::new(queue.iter()),
             Self::Mac80211(queue) => Box::new(queue.iter()),
+            Self::Driver(queue) => Box::new(queue.iter()),
         }
     }
 

@@ -41,13 +41,15 @@ fn actions() -> impl Strategy<Value = Vec<(u64, Action)>> {
 fn configs() -> impl Strategy<Value = Config> {
     let base = prop_oneof![Just(dsss()), Just(ofdm()), Just(edca()), Just(silent()), protected()];
     let threshold = prop_oneof![Just(None), Just(Some(0)), Just(Some(100))];
-    (base, threshold, 1_u32..8, 1_u32..5, 0_u32..4, disciplines(), rules()).prop_map(
-        |(base, rts_threshold, short_retry_limit, long_retry_limit, queue_packets, queue_discipline, rules)| Config {
+    let queue = (0_u32..4, disciplines(), prop_oneof![2 => Just(0), 1 => 1_u32..4]);
+    (base, threshold, 1_u32..8, 1_u32..5, queue, rules()).prop_map(
+        |(base, rts_threshold, short_retry_limit, long_retry_limit, queue, rules)| Config {
             rts_threshold,
             short_retry_limit,
             long_retry_limit,
-            queue_packets,
-            queue_discipline,
+            queue_packets: queue.0,
+            queue_discipline: queue.1,
+            driver_packets: queue.2,
             rules,
             ..base
         },

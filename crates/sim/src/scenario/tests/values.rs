@@ -503,6 +503,8 @@ fn queues_are_read() {
     assert_eq!(discipline(&[off, "radio.standard=802.11n"]), Discipline::Mac80211(expected));
     let places = |set: &[&str]| load(SMALL, set).scenario.radio.mac.queue_packets;
     assert_eq!([places(&[fair]), places(&[fair, "radio.queue.packets=99"])], [8192, 99]);
+    let driver = |set: &[&str]| load(SMALL, set).scenario.radio.mac.driver_packets;
+    assert_eq!([driver(&[]), driver(&[fair]), driver(&["radio.queue.driver_packets=123"])], [0, 0, 123]);
 }
 
 #[test]

@@ -194,6 +194,11 @@ impl Draws {
         {
             queue["discipline"] = "mac80211".into();
         }
+        if let Some(Value::Object(queue)) = radio.get_mut("queue")
+            && queue.get("discipline").is_some_and(|discipline| discipline == "mac80211")
+        {
+            queue.remove("driver_packets");
+        }
         let is_infrastructure = self.chance(0.2);
         let routing = self.value(&node["properties"]["routing"], ".nodes.routing");
         let mut names = Vec::new();

@@ -246,6 +246,7 @@ impl Resolver<'_> {
             long_retry_limit: radio.retry_limit.long,
             queue_packets,
             queue_discipline,
+            driver_packets: radio.queue.driver_packets,
             aggregation,
             bandwidth,
             rates: controlled,

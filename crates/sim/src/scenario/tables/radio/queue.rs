@@ -40,6 +40,11 @@ pub(super) struct Queue {
     /// Amount that each flow may send in its turn, IP headers included, for `fq-codel` and `mac80211`.
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = computed("1514 B: quantum (RFC 8290, section 5.2); 300 B for `mac80211` (fq_init of Linux)")))]
     quantum: Option<Size>,
+    /// Number of packets that the driver takes out of the queue and holds in a FIFO for each receiver and priority, for all disciplines but
+    /// `mac80211`; with EDCA, for each access category. FIFOs take turns by frames, with all that is aggregated in them. 123 is what ath9k
+    /// held before it had mac80211's queues (ATH_MAX_QDEPTH).
+    #[schemars(extend("minimum" = 0, "maximum" = 1_000_000, "x-default" = is(0, "the medium access takes packets out of the queue itself")))]
+    pub(super) driver_packets: u32,
     /// Whether receivers take turns by their airtime, for `mac80211`. `false`: by aggregates, one each, as ath9k did before commit 63fefa050477.
     #[schemars(extend("x-default" = computed("true: airtime fairness of Linux (ath9k since commit 63fefa050477)")))]
     airtime_fairness: Option<bool>,
@@ -105,6 +110,10 @@ impl Resolver<'_> {
         if queue.ecn && matches!(queue.discipline, Discipline::Priority) {
             let problem = "is not possible with \"priority\"";
             self.report(&["radio", "queue", "ecn"], problem, "another discipline");
+        }
+        if queue.driver_packets > 0 && by_airtime {
+            let problem = "is not possible with \"mac80211\"";
+            self.report(&["radio", "queue", "driver_packets"], problem, "another discipline");
         }
         for (key, is_given, in_use, of) in [
             (
