@@ -25,14 +25,22 @@ if TYPE_CHECKING:
 PAPER = "T. Høiland-Jørgensen et al., Ending the Anomaly, USENIX ATC 2017"
 COMMIT = "Linux, commit 63fefa050477, ath9k: Introduce airtime fairness scheduling between stations"
 
-QUEUES: Mapping[str, Mapping[str, Any]] = {
+ABOVE: Mapping[str, Mapping[str, Any]] = {
     "FIFO": {"discipline": "drop-tail", "packets": 1000},
     "FQ-CoDel": {"discipline": "fq-codel", "packets": 10_240},
+}
+"""Queues above the MAC."""
+DRIVER: Mapping[str, Any] = {"driver_packets": 123}
+"""What ath9k held behind them for each access category (ATH_MAX_QDEPTH)."""
+QUEUES: Mapping[str, Mapping[str, Any]] = {
+    **{name: {**queue, **DRIVER} for name, queue in ABOVE.items()},
     "FQ-MAC": {"discipline": "mac80211", "airtime_fairness": False, "airtime_limit": False},
     "airtime": {"discipline": "mac80211", "airtime_limit": False},
     "AQL": {"discipline": "mac80211"},
 }
 """The queues of the access point, by the paper's names; AQL came later."""
+BARE: Mapping[str, Mapping[str, Any]] = {f"{name}, no driver": queue for name, queue in ABOVE.items()}
+"""Without a driver's queue. These cases have no lines."""
 FAIR = ("airtime", "AQL")
 THREE = ("fast0", "fast1", "slow")
 NEAR, FAR = 3.0, 30.0
@@ -67,7 +75,7 @@ def cell(duration: float, queue: str, stations: Sequence[Any], flows: Sequence[A
     # The receive buffers of Linux grow to 6 MB (net.ipv4.tcp_rmem).
     nodes = [{"name": "server", "role": "wired"}, access_point, *stations]
     nodes = [{**node, "socket_buffer": "6 MB"} for node in nodes]
-    known: Any = {**RADIO, **radio, "queue": dict(QUEUES[queue])}
+    known: Any = {**RADIO, **radio, "queue": {**QUEUES, **BARE}[queue]}
     return Scenario(duration=duration, radio=known, nodes=nodes, links=[WIRE], flows=list(flows))
 
 
@@ -145,7 +153,7 @@ def _seeds(amount: Amount) -> tuple[int, ...]:
 def _udp_cases(amount: Amount) -> Mapping[str, Case]:
     flows = [udp(name) for name in THREE]
     duration = amount.pick(quick=4.0, full=30.0)
-    cases = {queue: Case(cell(duration, queue, of_three(), flows), _seeds(amount)) for queue in QUEUES}
+    cases = {queue: Case(cell(duration, queue, of_three(), flows), _seeds(amount)) for queue in (*QUEUES, *BARE)}
     small = {"aggregation": {"ampdu": "7833 B"}}
     return cases | {f"FIFO, {SMALL}": Case(cell(duration, "FIFO", of_three(), flows, **small), _seeds(amount))}
 
@@ -153,7 +161,8 @@ def _udp_cases(amount: Amount) -> Mapping[str, Case]:
 def _tcp_cases(amount: Amount) -> Mapping[str, Case]:
     flows = [*(download(name) for name in THREE), ping("fast0"), ping("slow"), voice("slow")]
     duration = amount.pick(quick=12.0, full=30.0)
-    cases = {queue: Case(cell(duration, queue, of_three(), flows), _seeds(amount), observe) for queue in QUEUES}
+    queues = (*QUEUES, *BARE)
+    cases = {queue: Case(cell(duration, queue, of_three(), flows), _seeds(amount), observe) for queue in queues}
     alone = flows[: len(THREE)]
     for queue in BEFORE_AND_AFTER:
         for others, of in ((ALONE, alone), (UPLOADS, [*alone, *(upload(name) for name in THREE)])):
@@ -417,7 +426,7 @@ PERCENTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 def _tcp_rows(measured: Measured) -> list[Row]:
     rows = []
-    for queue in QUEUES:
+    for queue in (*QUEUES, *BARE):
         rows += _rates("Q2", measured, queue, THREE[:2])
         for flow in ("ping fast0", "ping slow"):
             for share in PERCENTILES:
@@ -425,7 +434,7 @@ def _tcp_rows(measured: Measured) -> list[Row]:
                 rows.append(value("Q2", queue, f"{flow}, {100 * share:.0f} %", "ms", delay))
         rows.append(value("Q2", queue, "MOS of the call", "", _mos(measured, queue)))
     for case in measured.documents:
-        if case not in QUEUES:
+        if case not in QUEUES and case not in BARE:
             rows += _rates("Q2", measured, case, THREE[:2])
     rows.append(_over("Q2", measured, "airtime", "FQ-MAC", THREE))
     for flow in ("ping fast0", "ping slow"):
@@ -542,8 +551,9 @@ _COMMON = (
     Parameter("slow station", f"{FAR:g} m, one stream: MCS 0, 7.2 Mb/s", PAPER),
     Parameter("noise", "noise figure 25 dB, preambles detected from -6 dB", "ours: the far station needs MCS 0, and still senses the others"),
     Parameter("server", "behind a wire of 1 Gb/s and 0.5 ms", "the paper's Gigabit Ethernet; the delay is ours"),
-    Parameter("FIFO", "drop-tail, 1000 packets", "pfifo_fast with Linux's txqueuelen; without the driver's queue behind it"),
+    Parameter("FIFO", "drop-tail, 1000 packets", "pfifo_fast with Linux's txqueuelen"),
     Parameter("FQ-CoDel", "10 240 packets, 5 ms, 100 ms, quantum 1514 B, above the MAC", "Linux, sch_fq_codel.c"),
+    Parameter("driver behind FIFO and FQ-CoDel", "123 packets", "ath9k, ATH_MAX_QDEPTH"),
     Parameter("FQ-MAC, airtime, AQL", "8192 packets, 20 ms, 100 ms, quantum 300 B, aggregates of 32 packets or 4 ms", "docs/models/queues.md, from Linux and ath9k"),
     Parameter("queues of stations", "as at the access point", "ours"),
     Parameter("agreements", "in force from the start", "ours"),
