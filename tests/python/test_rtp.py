@@ -253,8 +253,22 @@ def test_tshark_reads_media_and_reports(congestion: str, feedback: str, tmp_path
         assert len(media) * 0.9 < sum(int(count) for count, _ in told) <= len(media)
         assert [int(number) for _, number in told] == list(range(len(told)))
     # A report of either end is a compound with its name (RFC 3550, section 6.1).
-    sent = fields("rtcp.pt == 200", "rtcp.pt", "rtcp.length_check", "rtcp.senderssrc", "rtcp.sender.packetcount", "frame.time_epoch")
-    received = fields("rtcp.pt == 201", "rtcp.pt", "rtcp.length_check", "rtcp.ssrc.identifier", "rtcp.ssrc.fraction", "frame.time_epoch")
+    sent = fields(
+        "rtcp.pt == 200",
+        "rtcp.pt",
+        "rtcp.length_check",
+        "rtcp.senderssrc",
+        "rtcp.sender.packetcount",
+        "frame.time_epoch",
+    )
+    received = fields(
+        "rtcp.pt == 201",
+        "rtcp.pt",
+        "rtcp.length_check",
+        "rtcp.ssrc.identifier",
+        "rtcp.ssrc.fraction",
+        "frame.time_epoch",
+    )
     for compounds, kind in ((sent, "200,202"), (received, "201,202")):
         assert {(row[0], row[1]) for row in compounds} == {(kind, "1")}
         # Intervals of 5 s, drawn and compensated by section 6.3.1, are 2.05 to 6.16 s long.
