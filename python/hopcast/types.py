@@ -207,6 +207,7 @@ class Transport(TypedDict, total=False):
     metric: Literal["joint", "idd", "stt", "none"]
     feedback: Literal["ccfb", "twcc"]
     parameters: Mapping[str, Any]
+    retransmission: Quantity
     weight: float
 
 

@@ -114,6 +114,96 @@ def test_the_page_shows_what_calls_over_lossy_wires_get() -> None:
             assert cell == f"{goodput / 1e6:.2f}, {1e3 * delay:.0f}", f"{control}, {loss}"
 
 
+def test_the_page_shows_what_retransmission_repairs() -> None:
+    page = (ROOT / "docs" / "models" / "rtp.md").read_text(encoding="utf-8")
+    lines = page[page.index("| `retransmission` | `gcc` |") :].split("\n\n", 1)[0].splitlines()
+    controls = [cell.strip(" `") for cell in lines[0].split("|")[2:-1]]
+    assert (controls, len(lines)) == (["gcc", "scream", "nada", "tfrc", "adtfrc"], 5)
+    for line in lines[2:]:
+        lifetime, *cells = [cell.strip(" `") for cell in line.split("|")[1:-1]]
+        for control, cell in zip(controls, cells, strict=True):
+            loses = lifetime != "no loss"
+            transport = {"congestion": control, "retransmission": lifetime if loses else "off"}
+            player = {"jitter_buffer": {"kind": "adaptive"}}
+            scenario = wire("5 Mb/s", "25 ms", transport, 60, queue={"packets": 100}, player=player)
+            flows = run(scenario.set("links.0.loss", 0.01 if loses else 0), replications=5).flows
+            names = ("goodput_bps", "delay_p99_s", "frames_on_time", "frames_late", "frames_lost")
+            goodput, delay, *frames = (cast(float, flows[field].mean()) for field in names)
+            share = 100 * sum(frames[1:]) / sum(frames)
+            assert cell == f"{goodput / 1e6:.2f}, {1e3 * delay:.0f}, {share:.1f} %", f"{control}, {lifetime}"
+
+
+@pytest.mark.parametrize("feedback", ["ccfb", "twcc"])
+def test_lost_packets_are_sent_again_until_they_arrive(feedback: str) -> None:
+    """Of n packets n p are lost, and n p / (1 - p) are sent again; requests are lost as well, which costs time only."""
+    loss = 0.05
+    transport = {"congestion": "none", "feedback": feedback, "retransmission": "1 s"}
+    scenario = wire("10 Mb/s", "25 ms", transport, 60, stop=55).set("links.0.loss", loss)
+    flow = run(scenario, threads=1).json()["flows"][0]
+    # If the last packet of the flow is lost, nothing tells its receiver.
+    assert flow["lost_packets"] <= 1
+    again = flow["sent_packets"] * loss / (1 - loss)
+    assert abs(flow["retransmitted_packets"] - again) < 4 * (again / (1 - loss)) ** 0.5
+    assert flow["sent_packets"] - flow["received_packets"] == flow["lost_packets"]
+    assert (
+        run(scenario.set("flows.call.transport.retransmission", "off"), threads=1).json()["flows"][0][
+            "retransmitted_packets"
+        ]
+        == 0
+    )
+
+
+def test_a_packet_is_sent_again_only_while_it_is_kept() -> None:
+    """The way there and back takes 50 ms, so that packets that are kept for less are never sent again."""
+    transport = {"congestion": "none", "retransmission": "40 ms"}
+    flow = run(wire("10 Mb/s", "25 ms", transport, 10).set("links.0.loss", 0.05), threads=1).json()["flows"][0]
+    assert flow["retransmitted_packets"] == 0 < flow["lost_packets"]
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is missing")
+@pytest.mark.parametrize(("congestion", "feedback"), [("gcc", "twcc"), ("scream", "ccfb")])
+def test_tshark_reads_requests_and_what_is_sent_again(congestion: str, feedback: str, tmp_path: Path) -> None:
+    transport = {"congestion": congestion, "feedback": feedback, "retransmission": "500 ms"}
+    scenario = wire("5 Mb/s", "25 ms", transport, 10, port=5004).set("links.0.loss", 0.05)
+    flow = run(scenario, out=tmp_path, pcap=True).json()["flows"][0]
+
+    def fields(node: str, what: str, *names: str) -> list[list[str]]:
+        command = [
+            "tshark",
+            "-r",
+            str(tmp_path / f"{node}.pcapng"),
+            "-d",
+            "udp.port==5004,rtp",
+            "-Y",
+            what,
+            "-T",
+            "fields",
+        ]
+        command += [argument for name in names for argument in ("-e", name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    media = fields("n0", "rtp.p_type == 96", "rtp.seq", "rtp.ssrc", "rtp.timestamp", "rtp.marker")
+    source = media[0][1]
+    asked = set()
+    # tshark lists the packets that a bitmask names with the first ones.
+    names = ("rtcp.rtpfb.nack_pid", "rtcp.mediassrc", "rtcp.length_check")
+    for lost, to, length in fields("n1", "rtcp.pt == 205 && rtcp.rtpfb.fmt == 1", *names):
+        assert (to, length) == (source, "1")
+        asked |= {int(number) for number in lost.split(",")}
+    # With its payload each packet has two bytes of the original number first; probes of the congestion control have nothing else.
+    again = fields("n0", "rtp.p_type == 97 && rtp.payload", "rtp.payload", "rtp.ssrc", "rtp.timestamp", "rtp.marker")
+    again = [row for row in again if row[0]]
+    assert len(again) == flow["retransmitted_packets"] > 20
+    by_number = {row[0]: row[2:] for row in media}
+    for payload, ssrc, *label in again:
+        number = int(payload[:4], 16)
+        assert number in asked
+        assert (int(ssrc, 16) - int(source, 16)) % 2**32 == 2
+        assert label == by_number[str(number)]
+    assert not fields("n0", "_ws.malformed", "frame.number")
+
+
 def test_ecn_spares_the_queue_without_loss() -> None:
     delays = {}
     for name, transport in {"marks": L4S, "delay": SCREAM}.items():

@@ -1,6 +1,7 @@
 //! The RTP control protocol: feedback about arrivals, and the goodbye packet (RFC 3550, 6.6), which ends a session without a connection.
 
 pub mod ccfb;
+pub mod nack;
 pub mod report;
 pub mod twcc;
 

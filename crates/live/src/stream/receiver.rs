@@ -580,7 +580,7 @@ impl Reporter {
     fn new(source: u32, format: Format, interval: Option<Duration>, draws: &mut Stream) -> Self {
         let usual = if format == Format::Twcc { Schedule::Share } else { Schedule::Frames };
         let schedule = interval.map_or(usual, Schedule::Periodic);
-        let config = feedback::Config { source, first_sequence: 0, format, schedule };
+        let config = feedback::Config { source, first_sequence: 0, format, schedule, retransmission: None };
         let reports = Stream::new(draws.next_u64(), Purpose::SessionReports, 0, 1);
         Self { config, machine: feedback::Receiver::new(config).with_reports(reports), credit: 0 }
     }

@@ -41,9 +41,10 @@ pub struct FlowSpec {
     pub is_media: bool,
 }
 
-/// Percentiles of the delay that RFC 8868 (section 3) asks for, of flows over RTP. Those of other flows are left out.
+/// What flows over RTP have: percentiles of the delay that RFC 8868 (section 3) asks for, and what was sent again. Of other flows it is left
+/// out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
-pub struct DelayPercentiles {
+pub struct MediaSummary {
     /// 5th percentile of the delay of a flow over RTP, within 0.1 % or 1 µs; left out for other flows.
     #[schemars(extend("x-counted" = "at the sink"))]
     pub delay_p5_s: Option<f64>,
@@ -53,6 +54,9 @@ pub struct DelayPercentiles {
     /// 95th percentile of the delay of a flow over RTP, within 0.1 % or 1 µs; left out for other flows.
     #[schemars(extend("x-counted" = "at the sink"))]
     pub delay_p95_s: Option<f64>,
+    /// Packets of a flow over RTP that were sent again, added up over all hops, 0 without `retransmission`; left out for other flows.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the senders"))]
+    pub retransmitted_packets: Option<u64>,
 }
 
 /// The measurement of one flow.
@@ -95,6 +99,8 @@ pub struct FlowMetrics {
     playout: Option<Playout>,
     monitor: Option<Box<Monitor>>,
     repair: Repair,
+    /// Packets of media that were sent again.
+    retransmitted: u64,
     ways: Ways,
     series: Series,
     /// For a recording.
@@ -212,9 +218,9 @@ pub struct FlowSummary {
     /// Frames of the flow's player, if it has a jitter buffer.
     #[serde(flatten)]
     pub frames: Option<FrameSummary>,
-    /// Percentiles of the delay of media over RTP.
+    /// Of media over RTP.
     #[serde(flatten)]
-    pub percentiles: Option<DelayPercentiles>,
+    pub media: Option<MediaSummary>,
     /// Results of the flow's FEC.
     #[serde(flatten)]
     pub fec: FecSummary,
@@ -271,6 +277,7 @@ impl FlowMetrics {
             tcp: TcpStatistics::default(),
             playout,
             repair: Repair::default(),
+            retransmitted: 0,
             ways: Ways::default(),
             series,
             passages: None,
@@ -352,6 +359,11 @@ impl FlowMetrics {
     /// A datagram reached the sink after its FEC had recovered it, or had given up its block.
     pub(crate) fn handle_datagram_refused(&mut self, seq: u64) {
         self.ledger.handle_refused(seq);
+    }
+
+    /// A packet of media is sent again.
+    pub(crate) fn handle_retransmission(&mut self) {
+        self.retransmitted += 1;
     }
 
     /// The source's FEC created a repair packet of `octets`. Returns its number among the flow's repair packets, from
@@ -542,11 +554,16 @@ impl FlowMetrics {
             tcp: Some(self.tcp),
             player: self.playout.as_ref().map_or_else(PlayerSummary::default, |p| p.summary(self.media_end(now), now)),
             frames: self.playout.as_ref().and_then(|playout| playout.frames(now)),
-            percentiles: self.spec.is_media.then(|| {
+            media: self.spec.is_media.then(|| {
                 let of = |quantile| {
                     arrived.then(|| self.delays.value_at_quantile(quantile) as f64 * DELAY_UNIT as f64 / 1e9)
                 };
-                DelayPercentiles { delay_p5_s: of(0.05), delay_p50_s: of(0.5), delay_p95_s: of(0.95) }
+                MediaSummary {
+                    delay_p5_s: of(0.05),
+                    delay_p50_s: of(0.5),
+                    delay_p95_s: of(0.95),
+                    retransmitted_packets: Some(self.retransmitted),
+                }
             }),
             fec: match self.spec.is_protected {
                 true => self.repair.summary(sent_packets, self.sent_bytes),

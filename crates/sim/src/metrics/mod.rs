@@ -29,7 +29,7 @@ pub use arrivals::{ArrivalSummary, Arrivals, Signals};
 pub use census::Census;
 pub use counters::{Counters, DropCause};
 pub use fec::FecSummary;
-pub use flow::{DelayPercentiles, FlowMetrics, FlowSpec, FlowSummary, FlowTable, TcpStatistics};
+pub use flow::{FlowMetrics, FlowSpec, FlowSummary, FlowTable, MediaSummary, TcpStatistics};
 pub use jitter::{Jitter, JitterSummary, Spread};
 pub(crate) use journal::{Dropped, Fate, Passage, Shown};
 pub(crate) use ledger::Losses;

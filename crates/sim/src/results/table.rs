@@ -50,9 +50,10 @@ pub fn flow_table(result: &RunResult) -> RecordBatch {
     table.optional_counts("frames_late", summaries().map(|s| Some(s.frames?.frames_late)));
     table.optional_counts("frames_lost", summaries().map(|s| Some(s.frames?.frames_lost)));
     table.numbers("playout_delay_mean_s", summaries().map(|s| s.frames?.playout_delay_mean_s));
-    table.numbers("delay_p5_s", summaries().map(|s| s.percentiles?.delay_p5_s));
-    table.numbers("delay_p50_s", summaries().map(|s| s.percentiles?.delay_p50_s));
-    table.numbers("delay_p95_s", summaries().map(|s| s.percentiles?.delay_p95_s));
+    table.numbers("delay_p5_s", summaries().map(|s| s.media?.delay_p5_s));
+    table.numbers("delay_p50_s", summaries().map(|s| s.media?.delay_p50_s));
+    table.numbers("delay_p95_s", summaries().map(|s| s.media?.delay_p95_s));
+    table.optional_counts("retransmitted_packets", summaries().map(|s| s.media?.retransmitted_packets));
     table.optional_counts("repair_packets", summaries().map(|s| s.fec.repair_packets));
     table.optional_counts("repair_bytes", summaries().map(|s| s.fec.repair_bytes));
     table.optional_counts("repair_received_packets", summaries().map(|s| s.fec.repair_received_packets));

@@ -650,6 +650,16 @@ pub struct Rtp {
     pub ecn: bool,
     /// How the flow's share of a bottleneck compares with that of others.
     pub weight: f64,
+    /// For how long after it was sent a packet is sent again if the receiver asks for it; `None`: packets are sent once.
+    pub retransmission: Option<Duration>,
+}
+
+impl Rtp {
+    /// The most bytes in front of the media of a packet, from the RTP header on.
+    pub const fn largest_header(&self) -> u32 {
+        let original = if self.retransmission.is_some() { rtp::ORIGINAL_SEQUENCE_LEN } else { 0 };
+        self.feedback.header_len() + original
+    }
 }
 
 /// Parameters of a TCP flow.

@@ -61,9 +61,9 @@ impl FlowSetup<'_> {
     /// Refuses datagrams that UDP does not carry.
     fn check(&self, application: &dyn Application) -> Result<(), TrafficError> {
         let octets = application.largest_write() + if self.flow.fec.is_some() { FEC_HEADER } else { 0 };
-        let header = match self.flow.transport {
+        let header = match &self.flow.transport {
             Transport::Udp => 0,
-            Transport::Rtp(Rtp { feedback, .. }) => feedback.header_len(),
+            Transport::Rtp(rtp) => rtp.largest_header(),
             Transport::Tcp(_) | Transport::Dccp(_) => return Ok(()),
         };
         if octets.saturating_add(header) > MAX_UDP_PAYLOAD {
@@ -184,6 +184,7 @@ fn rtp_options(rtp: &Rtp, application: &dyn Application, random: u64, reports: S
             first_sequence: (random >> 32) as u16,
             format: rtp.feedback,
             schedule,
+            retransmission: rtp.retransmission,
         },
         congestion: rtp.congestion.clone(),
         source: media::Source {

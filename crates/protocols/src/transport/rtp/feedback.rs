@@ -20,31 +20,39 @@ const LAST_OFFSET: u64 = 0x1ffd;
 const DELTA: u64 = 4_000;
 const REFERENCE: u64 = 256;
 
-/// What a report tells.
+/// What a report tells of consecutive packets.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Report {
+pub(super) struct Block {
+    /// Of packets that are sent again, as far as the format tells them apart.
+    pub(super) is_retransmission: bool,
     /// The first number, as far as it is on the wire.
     pub(super) first: u16,
-    /// Consecutive packets.
     pub(super) arrivals: Vec<Option<Arrival>>,
     /// The latest arrival, and how long the report was held back after it, as far as the format tells.
     pub(super) latest: Option<(usize, Duration)>,
 }
 
-/// A report at `now`, the `count`-th of its receiver.
-pub(super) fn write(config: &Config, arrivals: &Arrivals, count: u8, now: Instant) -> Arc<[u8]> {
-    let (first, packets) = arrivals.report();
-    let (sender, source, begin) = (config.source.wrapping_add(1), config.source, first as u16);
+/// A report at `now`, the `count`-th of its receiver: on arrivals of media, and of packets that were sent again, where the format has
+/// numbers of each source.
+pub(super) fn write(config: &Config, [media, again]: [&Arrivals; 2], count: u8, now: Instant) -> Arc<[u8]> {
+    let (sender, source) = (config.source.wrapping_add(1), config.source);
     match config.format {
         Format::Ccfb => {
-            let reports = packets.map(|packet| packet.map(|packet| told(packet, now))).collect();
+            let block = |source, arrivals: &Arrivals| {
+                let (first, packets) = arrivals.report();
+                let reports: Vec<_> = packets.map(|packet| packet.map(|packet| told(packet, now))).collect();
+                (!reports.is_empty()).then_some(ccfb::Block { source, begin: first as u16, reports })
+            };
+            let blocks = [block(source, media), block(config.retransmission_source(), again)];
             let timestamp = clock::ticks(now, TIMESTAMP) as u32;
-            let feedback = ccfb::Feedback { sender, blocks: vec![ccfb::Block { source, begin, reports }], timestamp };
+            let feedback = ccfb::Feedback { sender, blocks: blocks.into_iter().flatten().collect(), timestamp };
             let mut octets = vec![0; feedback.buffer_len()];
             feedback.emit(&mut octets);
             octets.into()
         }
         Format::Twcc => {
+            let (first, packets) = media.report();
+            let begin = first as u16;
             let times: Vec<Option<i64>> =
                 packets.map(|packet| Some(clock::ticks(packet?.time, DELTA) as i64)).collect();
             let reference = times.iter().flatten().next().map_or(0, |first| first / REFERENCE as i64);
@@ -70,16 +78,20 @@ fn told(packet: Received, now: Instant) -> ccfb::Report {
     ccfb::Report { ecn: packet.ecn, offset }
 }
 
-/// Reads a report about the media of `config`; `None` if it is about other media. `near` is the newest time of the receiver's clock that
+/// Reads a report about the media of `config`; nothing if it is about other media. `near` is the newest time of the receiver's clock that
 /// earlier reports told.
-pub(super) fn read(config: &Config, octets: &[u8], near: Instant) -> Result<Option<Report>, ParseError> {
+pub(super) fn read(config: &Config, octets: &[u8], near: Instant) -> Result<Vec<Block>, ParseError> {
     match config.format {
         Format::Ccfb => {
             let feedback = ccfb::Feedback::parse(octets)?;
             let ticks = unwrap(feedback.timestamp, 32, clock::ticks(near, TIMESTAMP));
             let reported = clock::instant(ticks, TIMESTAMP);
-            let block = feedback.blocks.into_iter().find(|block| block.source == config.source);
-            Ok(block.map(|block| {
+            let sources = [config.source, config.retransmission_source()];
+            let of_session = |block: ccfb::Block| {
+                let is_retransmission = config.retransmission.is_some() && block.source == sources[1];
+                (block.source == sources[0] || is_retransmission).then_some((is_retransmission, block))
+            };
+            let blocks = feedback.blocks.into_iter().filter_map(of_session).map(|(is_retransmission, block)| {
                 let arrival = |report: Option<ccfb::Report>| {
                     let ccfb::Report { ecn, offset } = report?;
                     let held = match offset {
@@ -101,13 +113,14 @@ pub(super) fn read(config: &Config, octets: &[u8], near: Instant) -> Result<Opti
                     .filter_map(held)
                     .min_by_key(|&(place, held)| (held, usize::MAX - place));
                 let arrivals = arrivals.iter().map(|arrival| arrival.map(|(arrival, _)| arrival)).collect();
-                Report { first: block.begin, arrivals, latest }
-            }))
+                Block { is_retransmission, first: block.begin, arrivals, latest }
+            });
+            Ok(blocks.collect())
         }
         Format::Twcc => {
             let feedback = twcc::Feedback::parse(octets)?;
             if feedback.source != config.source {
-                return Ok(None);
+                return Ok(Vec::new());
             }
             let reference = unwrap(feedback.reference as u32 & 0xff_ffff, 24, clock::ticks(near, DELTA) / REFERENCE);
             let mut ticks = reference * REFERENCE;
@@ -119,7 +132,7 @@ pub(super) fn read(config: &Config, octets: &[u8], near: Instant) -> Result<Opti
             let time = |(place, arrival): (usize, &Option<Arrival>)| Some((arrival.as_ref()?.time, place));
             let latest = arrivals.iter().enumerate().filter_map(time).max();
             let latest = latest.map(|(_, place)| (place, Duration::ZERO));
-            Ok(Some(Report { first: feedback.base, arrivals, latest }))
+            Ok(vec![Block { is_retransmission: false, first: feedback.base, arrivals, latest }])
         }
     }
 }

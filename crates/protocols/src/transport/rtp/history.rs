@@ -50,15 +50,11 @@ impl History {
         packet
     }
 
-    /// A report tells of consecutive packets from the number `first` on. Returns what was not known, by number. Packets before that
-    /// are forgotten without a fate: their report was lost.
-    pub(super) fn on_report(
-        &mut self,
-        first: u64,
-        arrivals: impl Iterator<Item = Option<Arrival>>,
-    ) -> Vec<PacketResult> {
+    /// A report tells of packets by ascending number. Returns what was not known. Packets before them and between them are forgotten
+    /// without a fate: their report was lost.
+    pub(super) fn on_report(&mut self, packets: impl Iterator<Item = (u64, Option<Arrival>)>) -> Vec<PacketResult> {
         let mut results = Vec::new();
-        for (number, arrival) in (first..self.next).zip(arrivals) {
+        for (number, arrival) in packets {
             while self.outstanding.front().is_some_and(|packet| packet.number < number) {
                 self.pop();
             }

@@ -6,9 +6,10 @@
 //! [congestion control](super::media::MediaCongestionControl), whose target rate the application is told. The [`Receiver`] hands
 //! out what arrives at once, and reports arrivals in one of two [formats](Format). Control packets share the port of the media (RFC
 //! 5761). Feedback comes in single packets instead of compounds (RFC 5506). Both ends can also send
-//! [sender and receiver reports](Sender::with_reports).
+//! [sender and receiver reports](Sender::with_reports). With [`Config::retransmission`] the receiver asks for packets that it misses
+//! (RFC 4585), and the sender sends them again as a second source (RFC 4588).
 //!
-//! Left out: repetition of lost packets (RFC 4588), and several sources in one session.
+//! Left out: several sources of media in one session.
 //!
 //! # Example
 //!
@@ -46,7 +47,10 @@ mod history;
 mod interarrival;
 mod receiver;
 mod reports;
+mod requests;
+mod retransmission;
 mod sender;
+mod sequences;
 #[cfg(test)]
 mod tests;
 
@@ -94,7 +98,19 @@ pub struct Config {
     pub format: Format,
     /// When the receiver reports.
     pub schedule: Schedule,
+    /// For how long after it was sent a packet may be sent again, if the receiver asks for it; `None`: packets are sent once.
+    pub retransmission: Option<Duration>,
 }
+
+impl Config {
+    /// The synchronization source of packets that are sent again (RFC 4588, section 5).
+    const fn retransmission_source(&self) -> u32 {
+        self.source.wrapping_add(2)
+    }
+}
+
+/// Bytes in front of the media of a packet that is sent again: its original sequence number (RFC 4588, section 4).
+pub const ORIGINAL_SEQUENCE_LEN: u32 = 2;
 
 impl Default for Config {
     /// A source of number 1 whose receiver reports by RFC 8888 each 100 ms.
@@ -104,6 +120,7 @@ impl Default for Config {
             first_sequence: 0,
             format: Format::Ccfb,
             schedule: Schedule::Periodic(Duration::from_millis(100)),
+            retransmission: None,
         }
     }
 }
@@ -132,7 +149,8 @@ pub struct Label {
 /// One UDP datagram of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The RTP header, with padding behind it in a packet without data; or a whole control packet.
+    /// The RTP header, with padding behind it in a packet without data, or the original sequence number in one that is sent again; or a
+    /// whole control packet.
     pub header: Arc<[u8]>,
     /// What follows the header.
     pub payload: Payload,

@@ -4,19 +4,23 @@ use std::collections::VecDeque;
 
 use hopcast_wire::ParseError;
 use hopcast_wire::ecn::Ecn;
+use hopcast_wire::rtcp::nack::Nack;
 use hopcast_wire::rtp::{self, Contributors, Extension, Repr, extension};
 
 use super::history::History;
 use super::reports::{Reception, SenderReports};
-use super::{Config, Format, Label, Packet, Payload, clock, feedback, unwrap};
+use super::retransmission::{Kept, Retransmission};
+use super::sequences::Sequences;
+use super::{Config, Format, Label, ORIGINAL_SEQUENCE_LEN, Packet, Payload, clock, feedback, unwrap};
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
-use crate::transport::media::{Feedback, Frame, MediaCongestionControl, PacketResult, PathReport, Probe};
+use crate::transport::media::{Arrival, Feedback, Frame, MediaCongestionControl, PacketResult, PathReport, Probe};
 
 /// UDP and IP.
 const BELOW_RTP: u32 = 8 + 20;
-/// The first dynamic payload type (RFC 3551, section 3).
+/// The first dynamic payload type (RFC 3551, section 3), and that of packets that are sent again.
 const PAYLOAD_TYPE: u8 = 96;
+const RETRANSMISSION_TYPE: u8 = 97;
 /// Padding of a packet without data, in bytes: the most that the packet can count (RFC 3550, section 5.1).
 const PADDING: u8 = 255;
 /// The session discards a packet that has waited this long for the pacer. libwebrtc sends faster instead before media waits longer
@@ -25,6 +29,9 @@ const WAIT: Duration = Duration::from_secs(2);
 /// Packets that may wait before a blocking write does.
 const ROOM: usize = 2;
 const SECOND: u128 = 1_000_000_000;
+/// The two sources of a session: its media, and packets that are sent again.
+const MEDIA: usize = 0;
+const AGAIN: usize = 1;
 
 /// The sending end of a session.
 #[derive(Debug)]
@@ -45,6 +52,9 @@ pub struct Sender {
     /// What the last packet with media said of it.
     label: Option<Label>,
     history: History,
+    /// Of media, and of packets that are sent again. Padding is among these if there are any, so that nothing asks for it.
+    sequences: [Sequences; 2],
+    retransmission: Option<Retransmission>,
     reports: Option<SenderReports>,
     /// The newest time of the receiver's clock that was heard.
     heard: Instant,
@@ -70,6 +80,8 @@ pub struct Statistics {
     pub marked: u64,
     /// Reports that were about this session.
     pub reports: u64,
+    /// Packets that were sent again.
+    pub retransmitted: u64,
 }
 
 /// What a sender wants done.
@@ -92,6 +104,8 @@ pub enum Told {
     Feedback,
     /// A receiver's [statistics](Reception) of this session.
     Reception,
+    /// Which packets of this session are to be sent again.
+    Requests,
     /// Something about other media.
     Nothing,
 }
@@ -104,6 +118,35 @@ struct Waiting {
     /// `None`: the packet is of the dynamic type, sampled when it was written, and marked at the end of a frame.
     label: Option<Label>,
     ends_frame: bool,
+}
+
+/// What goes into a packet.
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    Media(Waiting),
+    /// The packet of this place among those of the media.
+    Again(u64, Kept),
+    Padding,
+}
+
+impl Content {
+    /// Bytes of media.
+    fn data(&self) -> u32 {
+        match self {
+            Self::Media(packet) => packet.payload.len,
+            Self::Again(_, kept) => kept.payload.len,
+            Self::Padding => 0,
+        }
+    }
+
+    /// Bytes behind the RTP header.
+    fn len(&self) -> u32 {
+        match self {
+            Self::Media(_) => self.data(),
+            Self::Again(..) => ORIGINAL_SEQUENCE_LEN + self.data(),
+            Self::Padding => PADDING.into(),
+        }
+    }
 }
 
 /// A probe that is being sent.
@@ -129,6 +172,8 @@ impl Sender {
             patience: WAIT,
             label: None,
             history: History::default(),
+            sequences: Default::default(),
+            retransmission: config.retransmission.map(Retransmission::new),
             reports: None,
             heard: Instant::START,
             rtt: None,
@@ -191,8 +236,8 @@ impl Sender {
         self.queue.push_back(Waiting { payload, since: now, label, ends_frame: false });
     }
 
-    /// A control packet of the receiver arrives at `now`: feedback, or a receiver report. A datagram may have several, each of which is
-    /// [one](hopcast_wire::rtcp::packets).
+    /// A control packet of the receiver arrives at `now`: feedback, a receiver report, or a request. A datagram may have several, each
+    /// of which is [one](hopcast_wire::rtcp::packets).
     ///
     /// # Errors
     ///
@@ -201,18 +246,39 @@ impl Sender {
         if self.reports.as_mut().is_some_and(|reports| reports.handle_packet(packet, now)) {
             return Ok(Told::Reception);
         }
-        let Some(report) = feedback::read(&self.config, packet, self.heard)? else { return Ok(Told::Nothing) };
-        let offset = match self.config.format {
-            Format::Ccfb => self.config.first_sequence,
-            Format::Twcc => 0,
-        };
-        let low = report.first.wrapping_sub(offset);
-        let first = unwrap(low.into(), 16, self.history.next());
-        let latest = report.latest.and_then(|(place, held)| Some((report.arrivals[place]?.time, place as u64, held)));
-        let packets = self.history.on_report(first, report.arrivals.into_iter());
-        let rtt = latest.and_then(|(time, place, held)| {
+        if let Some(retransmission) = &mut self.retransmission
+            && let Ok(nack) = Nack::parse(packet)
+        {
+            if nack.source != self.config.source {
+                return Ok(Told::Nothing);
+            }
+            for sequence in nack.lost {
+                let place = self.sequences[MEDIA].place(sequence, self.config.first_sequence);
+                retransmission.on_request(place, self.rtt.unwrap_or_default(), now);
+            }
+            return Ok(Told::Requests);
+        }
+        let blocks = feedback::read(&self.config, packet, self.heard)?;
+        if blocks.is_empty() {
+            return Ok(Told::Nothing);
+        }
+        let mut known: Vec<(u64, Option<Arrival>)> = Vec::new();
+        let mut latest: Option<(Instant, u64, Duration)> = None;
+        for block in blocks {
+            let numbers = self.numbers(&block);
+            let told =
+                block.latest.and_then(|(place, held)| Some((block.arrivals[place]?.time, numbers[place]?, held)));
+            // None comes before all.
+            latest = latest.max(told);
+            known.extend(
+                numbers.into_iter().zip(block.arrivals).filter_map(|(number, arrival)| Some((number?, arrival))),
+            );
+        }
+        known.sort_by_key(|(number, _)| *number);
+        let packets = self.history.on_report(known.into_iter());
+        let rtt = latest.and_then(|(time, number, held)| {
             self.heard = self.heard.max(time);
-            let newest = packets.iter().find(|result| result.packet.number == first + place)?;
+            let newest = packets.iter().find(|result| result.packet.number == number)?;
             Some(now.saturating_since(newest.packet.sent).saturating_sub(held))
         });
         self.rtt = rtt.or(self.rtt);
@@ -236,7 +302,10 @@ impl Sender {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called, and then [`poll_output`](Self::poll_output).
     pub fn poll_timeout(&self) -> Option<Instant> {
         let expiry = self.queue.front().map(|packet| packet.since.saturating_add(self.patience));
-        let wants = self.probe.is_some() || self.queue.front().is_some_and(|packet| self.fits(packet.payload.len));
+        let again = self.retransmission.as_ref().and_then(Retransmission::wants);
+        let again = again.map(|data| ORIGINAL_SEQUENCE_LEN + data);
+        let next = again.or_else(|| self.queue.front().map(|packet| packet.payload.len));
+        let wants = self.probe.is_some() || next.is_some_and(|len| self.fits(len));
         let departure = wants.then_some(self.departure);
         let report = self.reports.as_ref().and_then(SenderReports::poll_timeout);
         [self.control.poll_timeout(), expiry, departure, report].into_iter().flatten().min()
@@ -263,12 +332,10 @@ impl Sender {
             let probe = self.control.poll_probe(now);
             self.probe = probe.map(|probe| Burst { probe, packets: 0, bytes: 0 });
         }
-        if self.departure <= now {
-            let fits = self.queue.front().is_some_and(|packet| self.probe.is_some() || self.fits(packet.payload.len));
-            if fits || self.probe.is_some() {
-                let packet = if fits { self.queue.pop_front() } else { None };
-                return Some(self.transmit(packet, now));
-            }
+        if self.departure <= now
+            && let Some(content) = self.next_content(now)
+        {
+            return Some(self.transmit(content, now));
         }
         let is_writable = self.is_full && self.queue.len() < ROOM;
         is_writable.then(|| {
@@ -333,23 +400,53 @@ impl Sender {
         self.control.window().is_none_or(|window| self.history.in_flight() + size <= window)
     }
 
-    /// Sends a packet that has waited, or padding.
-    fn transmit(&mut self, packet: Option<Waiting>, now: Instant) -> Output {
-        let data = packet.map_or(0, |packet| packet.payload.len);
-        let padding = if packet.is_some() { 0 } else { PADDING };
-        let size = self.size(data + u32::from(padding));
+    /// What leaves next: what the receiver misses goes before what it has not seen.
+    fn next_content(&mut self, now: Instant) -> Option<Content> {
+        let again = self.retransmission.as_mut().and_then(|retransmission| retransmission.front(now));
+        let again = again.map(|(place, kept)| Content::Again(place, kept));
+        let content = again.or_else(|| self.queue.front().copied().map(Content::Media));
+        let content = content.filter(|content| self.probe.is_some() || self.fits(content.len()));
+        content.or_else(|| self.probe.map(|_| Content::Padding))
+    }
+
+    /// Sends a packet.
+    fn transmit(&mut self, content: Content, now: Instant) -> Output {
+        let size = self.size(content.len());
         let probe = self.probe.map(|burst| burst.probe);
-        let header = self.header(packet, padding, now);
-        self.label = packet.and_then(|packet| packet.label).or(self.label);
-        match (&mut self.reports, packet) {
-            (Some(reports), Some(packet)) => reports.handle_sent(&header, data, packet.since, now),
-            (Some(reports), None) => reports.handle_padding(),
-            (None, _) => {}
+        let label = self.label_of(&content, now);
+        let header = self.header(&content, label);
+        let source = self.source_of(&content);
+        // Reports are on the source of media alone.
+        if let Some(reports) = self.reports.as_mut().filter(|_| source == MEDIA) {
+            match &content {
+                Content::Media(packet) => reports.handle_sent(&header, content.data(), packet.since, now),
+                Content::Padding | Content::Again(..) => reports.handle_padding(),
+            }
         }
         let sent = self.history.on_sent(size, probe.map(|probe| probe.id), now);
         self.control.on_sent(&sent);
-        self.statistics.packets += u64::from(packet.is_some());
-        self.queued -= u64::from(data);
+        self.sequences[source].on_sent(sent.number);
+        let payload = match content {
+            Content::Media(packet) => {
+                self.queue.pop_front();
+                self.label = packet.label.or(self.label);
+                self.statistics.packets += 1;
+                self.queued -= u64::from(packet.payload.len);
+                packet.payload
+            }
+            Content::Again(_, kept) => {
+                self.statistics.retransmitted += 1;
+                kept.payload
+            }
+            Content::Padding => Payload::default(),
+        };
+        if let Some(retransmission) = &mut self.retransmission {
+            match content {
+                Content::Again(..) => retransmission.on_repeated(now),
+                Content::Media(_) => retransmission.on_sent(payload, label, now),
+                Content::Padding => {}
+            }
+        }
         if let Some(rate) = probe.map(|probe| probe.rate).or_else(|| self.control.pacing_rate()) {
             let nanos = u128::from(size) * 8 * SECOND / u128::from(rate.max(1));
             // A pacer that waited catches up with what it was late by, within its slack.
@@ -360,31 +457,55 @@ impl Sender {
             let burst = Burst { packets: burst.packets + 1, bytes: burst.bytes + size, ..burst };
             (burst.packets < burst.probe.packets || burst.bytes < burst.probe.bytes).then_some(burst)
         });
-        let payload = packet.map_or(Payload::default(), |packet| packet.payload);
         Output::Transmit(Packet { header: header.into(), payload }, self.control.ecn())
     }
 
-    /// The RTP header of the next packet, and padding behind it.
-    fn header(&self, packet: Option<Waiting>, padding: u8, now: Instant) -> Vec<u8> {
-        let number = self.history.next();
-        let words = extension::transport_wide(number as u16);
-        // Padding looks like the media before it, so that a peer does not take it for other media.
-        let label = packet.map_or(self.label.map(|label| Label { marker: false, ..label }), |packet| packet.label);
-        let label = label.unwrap_or_else(|| Label {
-            marker: packet.is_some_and(|packet| packet.ends_frame),
-            payload_type: PAYLOAD_TYPE,
-            timestamp: clock::timestamp(packet.map_or(now, |packet| packet.since)),
-        });
+    /// Which of the two sources a packet is of.
+    fn source_of(&self, content: &Content) -> usize {
+        match content {
+            Content::Media(_) => MEDIA,
+            Content::Again(..) => AGAIN,
+            Content::Padding => {
+                if self.retransmission.is_some() {
+                    AGAIN
+                } else {
+                    MEDIA
+                }
+            }
+        }
+    }
+
+    /// What the header of a packet says of its media.
+    fn label_of(&self, content: &Content, now: Instant) -> Label {
+        let new = |marker, at| Label { marker, payload_type: PAYLOAD_TYPE, timestamp: clock::timestamp(at) };
+        match content {
+            Content::Media(packet) => packet.label.unwrap_or_else(|| new(packet.ends_frame, packet.since)),
+            Content::Again(_, kept) => Label { payload_type: RETRANSMISSION_TYPE, ..kept.label },
+            // It looks like the media before it, so that a peer does not take it for other media.
+            Content::Padding => {
+                let label = self.label.map_or_else(|| new(false, now), |label| Label { marker: false, ..label });
+                let payload_type = if self.retransmission.is_some() { RETRANSMISSION_TYPE } else { label.payload_type };
+                Label { payload_type, ..label }
+            }
+        }
+    }
+
+    /// The RTP header of the next packet, and padding or the original sequence number behind it.
+    fn header(&self, content: &Content, label: Label) -> Vec<u8> {
+        let words = extension::transport_wide(self.history.next() as u16);
+        let source = self.source_of(content);
+        let padding = if matches!(content, Content::Padding) { PADDING } else { 0 };
+        let sequence = |place: u64| self.config.first_sequence.wrapping_add(place as u16);
         let repr = Repr {
             marker: label.marker,
             payload_type: label.payload_type,
-            sequence: self.config.first_sequence.wrapping_add(number as u16),
+            sequence: sequence(self.sequences[source].next()),
             timestamp: label.timestamp,
-            source: self.config.source,
+            source: [self.config.source, self.config.retransmission_source()][source],
             contributors: Contributors::NONE,
             extension: (self.config.format == Format::Twcc)
                 .then_some(Extension { profile: extension::PROFILE, words: &words }),
-            payload_len: packet.map_or(0, |packet| packet.payload.len as usize),
+            payload_len: (content.len() - u32::from(padding)) as usize,
             padding_len: padding,
         };
         let mut octets = vec![0; repr.buffer_len() + usize::from(padding)];
@@ -393,6 +514,25 @@ impl Sender {
         if padding > 0 {
             packet.fill_padding(padding);
         }
+        if let Content::Again(original, _) = content {
+            octets.extend(sequence(*original).to_be_bytes());
+        }
         octets
+    }
+
+    /// Numbers in the session of the packets of which a report tells.
+    fn numbers(&self, block: &feedback::Block) -> Vec<Option<u64>> {
+        let places = 0..block.arrivals.len() as u64;
+        match self.config.format {
+            Format::Twcc => {
+                let first = unwrap(block.first.into(), 16, self.history.next());
+                places.map(|place| Some(first + place).filter(|number| *number < self.history.next())).collect()
+            }
+            Format::Ccfb => {
+                let sequences = &self.sequences[if block.is_retransmission { AGAIN } else { MEDIA }];
+                let first = sequences.place(block.first, self.config.first_sequence);
+                places.map(|place| sequences.number(first + place)).collect()
+            }
+        }
     }
 }

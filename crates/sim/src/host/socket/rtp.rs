@@ -38,10 +38,42 @@ pub(in crate::host) struct RtpSocket {
 /// Which end it is.
 #[derive(Debug)]
 enum End {
-    /// With the datagrams that the session has not sent.
-    Sender(Box<Sender>, VecDeque<Unit>),
+    /// With the datagrams that the session has not sent, and those that it may send again.
+    Sender(Box<Sender>, Units),
     /// With the datagrams that the program has not read.
     Receiver(Box<Receiver>, Unread),
+}
+
+/// The datagrams of a session that sends.
+#[derive(Debug)]
+struct Units {
+    waiting: VecDeque<Unit>,
+    /// With the time when they were sent.
+    sent: VecDeque<(Instant, Unit)>,
+    /// How long a datagram may be sent again.
+    retransmission: Option<Duration>,
+}
+
+impl Units {
+    fn new(retransmission: Option<Duration>) -> Self {
+        Self { waiting: VecDeque::new(), sent: VecDeque::new(), retransmission }
+    }
+
+    /// The datagram `seq`, which leaves at `now`: the oldest that was not sent, or one that is sent again. Returns whether that is so.
+    fn take(&mut self, seq: u64, now: Instant) -> Option<(Unit, bool)> {
+        if self.waiting.front().is_none_or(|unit| unit.seq != seq) {
+            let (_, unit) = self.sent.iter().find(|(_, unit)| unit.seq == seq)?;
+            return Some((unit.clone(), true));
+        }
+        let unit = self.waiting.pop_front()?;
+        if let Some(lifetime) = self.retransmission {
+            while self.sent.front().is_some_and(|(sent, _)| sent.saturating_add(lifetime) < now) {
+                self.sent.pop_front();
+            }
+            self.sent.push_back((now, unit.clone()));
+        }
+        Some((unit, false))
+    }
 }
 
 /// Parameters of one end of a session.
@@ -65,7 +97,7 @@ impl RtpSocket {
     /// Sequence numbers of the datagrams that are here.
     pub(in crate::host) fn held(&self) -> impl Iterator<Item = u64> + '_ {
         let (waiting, unread) = match &self.end {
-            End::Sender(_, waiting) => (Some(waiting), None),
+            End::Sender(_, units) => (Some(&units.waiting), None),
             End::Receiver(_, unread) => (None, Some(unread)),
         };
         let units = waiting.into_iter().flatten().chain(unread.into_iter().flat_map(Unread::iter));
@@ -82,10 +114,10 @@ impl RtpSocket {
         self.writer.is_blocking = false;
     }
 
-    /// Takes the oldest datagram that the session has not sent.
-    fn take_waiting(&mut self) -> Option<Unit> {
+    /// The datagrams of a session that sends.
+    fn units(&mut self) -> Option<&mut Units> {
         match &mut self.end {
-            End::Sender(_, waiting) => waiting.pop_front(),
+            End::Sender(_, units) => Some(units),
             End::Receiver(..) => None,
         }
     }
@@ -105,7 +137,7 @@ impl Stack {
         let control = options.congestion.start(options.source);
         // A run begins in 1970, as in its captures.
         let sender = Sender::new(options.config, control).with_reports(Duration::ZERO, options.reports.clone());
-        let end = End::Sender(Box::new(sender), VecDeque::new());
+        let end = End::Sender(Box::new(sender), Units::new(options.config.retransmission));
         let port = self.next_port();
         // A relay sends at once what has come.
         let writer = Writer::new(Some(Connect { is_blocking: connect.is_blocking && connect.is_first, ..connect }));
@@ -173,9 +205,9 @@ impl Stack {
 
     /// Writes a datagram into a session.
     pub(super) fn write_rtp(&mut self, place: u32, unit: Unit, now: Instant) {
-        if let End::Sender(sender, waiting) = &mut self.rtp[place as usize].end {
+        if let End::Sender(sender, units) = &mut self.rtp[place as usize].end {
             sender.handle_write(Payload { unit: unit.seq, len: unit.octets }, now);
-            waiting.push_back(unit);
+            units.waiting.push_back(unit);
             self.unsettle(SocketId::Rtp(place));
         }
     }
@@ -236,8 +268,9 @@ impl Stack {
         let output = match &mut socket.end {
             End::Sender(sender, _) => sender.poll_output(cx.now),
             End::Receiver(receiver, _) => {
-                let report = receiver.poll_feedback(cx.now).or_else(|| receiver.poll_receiver_report(cx.now));
-                report.map(|header| Output::Transmit(rtp::Packet { header, payload: Payload::default() }, Ecn::NotEct))
+                let feedback = receiver.poll_feedback(cx.now).or_else(|| receiver.poll_request(cx.now));
+                let packet = feedback.or_else(|| receiver.poll_receiver_report(cx.now));
+                packet.map(|header| Output::Transmit(rtp::Packet { header, payload: Payload::default() }, Ecn::NotEct))
             }
         };
         match output {
@@ -246,7 +279,7 @@ impl Stack {
                 Step::Done
             }
             Some(Output::Lost(seq)) => {
-                let unit = socket.take_waiting();
+                let unit = socket.units().and_then(|units| units.waiting.pop_front());
                 debug_assert_eq!(unit.map(|unit| unit.seq), Some(seq), "a session sends in order");
                 count_refused(socket.owner.flow, seq, 1, cx);
                 Step::Done
@@ -280,10 +313,12 @@ impl Stack {
         let flow = socket.owner.flow;
         let (mut seq, mut created, mut expires, mut coded) = (Tag::NO_DATAGRAM, cx.now, Expiry::NEVER, None);
         if packet.payload.len > 0
-            && let Some(unit) = socket.take_waiting()
+            && let Some((unit, is_again)) = socket.units().and_then(|units| units.take(packet.payload.unit, cx.now))
         {
-            debug_assert_eq!(unit.seq, packet.payload.unit, "a session sends in order");
             (seq, created, expires, coded) = (unit.seq, unit.created, unit.expires.into(), unit.coded);
+            if is_again {
+                cx.flows[flow].handle_retransmission();
+            }
         }
         let Some(remote) = socket.writer.remote else { return };
         let number = socket.number;

@@ -27,11 +27,13 @@ proptest! {
         ccfb in any::<bool>(),
         schedule in schedule(),
         first_sequence in any::<u16>(),
+        lifetime in prop::option::of(1_u64..1_000),
         frames in prop::collection::vec((1_u32..6, 1_u64..60), 1..40),
         path in prop::collection::vec((any::<u8>(), 0_u64..80), 64),
     ) {
         let format = if ccfb { Format::Ccfb } else { Format::Twcc };
-        let config = Config { source: 9, first_sequence, format, schedule };
+        let retransmission = lifetime.map(Duration::from_millis);
+        let config = Config { source: 9, first_sequence, format, schedule, retransmission };
         let draws = |end| Stream::new(1, Purpose::SessionReports, 0, end);
         let sender = Sender::new(config, Box::new(Scream::new(scream::Config::default())));
         let mut sender = sender.with_reports(Duration::ZERO, draws(0));
@@ -62,7 +64,7 @@ proptest! {
                 if !to_receiver {
                     // Of a compound, the name of the receiver tells nothing.
                     let told = rtcp::packets(&header).next().map(|packet| sender.handle_control(packet, now));
-                    prop_assert!(matches!(told, Some(Ok(Told::Feedback | Told::Reception))));
+                    prop_assert!(matches!(told, Some(Ok(Told::Feedback | Told::Reception | Told::Requests))));
                 } else if rtcp::is_control(&header) {
                     rtcp::packets(&header).for_each(|packet| receiver.handle_control(packet, now));
                 } else if receiver.handle_packet(&header, payload.len, Ecn::NotEct, now).unwrap() {
@@ -85,8 +87,8 @@ proptest! {
                     Output::Writable => {}
                 }
             }
-            let feedback = receiver.poll_feedback(now);
-            for report in feedback.into_iter().chain(receiver.poll_receiver_report(now)) {
+            let feedback = receiver.poll_feedback(now).into_iter().chain(receiver.poll_request(now));
+            for report in feedback.chain(receiver.poll_receiver_report(now)).collect::<Vec<_>>() {
                 let (fate, delay) = path[(sent % 64) as usize];
                 if fate % 8 > 0 {
                     air.push((now + Duration::from_millis(delay), false, report, Payload::default()));
@@ -97,14 +99,17 @@ proptest! {
         arrived.sort_unstable();
         arrived.dedup();
         prop_assert_eq!(arrived.len(), count, "a unit twice");
-        prop_assert_eq!((sent + lost, sender.waiting().count()), (units, 0));
-        prop_assert_eq!(sender.statistics().packets, sent);
+        let statistics = sender.statistics();
+        prop_assert_eq!((statistics.packets + lost, sender.waiting().count()), (units, 0));
+        prop_assert_eq!(statistics.packets + statistics.retransmitted, sent);
+        prop_assert!(lifetime.is_some() || statistics.retransmitted == 0);
         prop_assert!(receiver.poll_timeout().is_none());
     }
 
     #[test]
-    fn arbitrary_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..80), ccfb in any::<bool>()) {
-        let config = Config { format: if ccfb { Format::Ccfb } else { Format::Twcc }, ..Config::default() };
+    fn arbitrary_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..80), ccfb in any::<bool>(), again in any::<bool>()) {
+        let format = if ccfb { Format::Ccfb } else { Format::Twcc };
+        let config = Config { format, retransmission: again.then_some(Duration::from_secs(1)), ..Config::default() };
         let draws = |end| Stream::new(1, Purpose::SessionReports, 0, end);
         let sender = Sender::new(config, Box::new(Scream::new(scream::Config::default())));
         let mut sender = sender.with_reports(Duration::ZERO, draws(0));
@@ -115,6 +120,7 @@ proptest! {
         let _ = receiver.handle_packet(&octets, 0, Ecn::Ce, Instant::START);
         receiver.handle_control(&octets, Instant::START);
         let _ = receiver.poll_feedback(Instant::MAX);
+        let _ = receiver.poll_request(Instant::MAX);
         let _ = receiver.poll_receiver_report(Instant::MAX);
     }
 }

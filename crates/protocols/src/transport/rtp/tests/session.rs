@@ -1,6 +1,7 @@
 //! Both ends by hand, at exact instants.
 
 use hopcast_wire::ecn::Ecn;
+use hopcast_wire::rtcp::nack::Nack;
 use hopcast_wire::rtcp::{self, ccfb, twcc};
 use hopcast_wire::rtp::Packet as Rtp;
 
@@ -498,4 +499,76 @@ fn numbers_unwrap_to_the_nearest() {
     // Numbers are never negative.
     assert_eq!(unwrap(0xffff, 16, 0), 0xffff);
     assert_eq!(unwrap(0x8001, 16, 0x2_0000), 0x1_8001);
+}
+
+/// Packets 0 to 3 leave at 0 ms; the path takes 10 ms and loses packet 1. It is missed at 10 ms, sent again at 20, and there at 30.
+#[test]
+fn what_is_missed_is_sent_again_as_a_source_of_its_own() {
+    for format in [Format::Twcc, Format::Ccfb] {
+        let retransmission = Some(ms(200));
+        let config = Config { format, first_sequence: 0xffff, source: 5, retransmission, ..Config::default() };
+        let (mut sender, heard) = session(config, Script::default());
+        let mut receiver = Receiver::new(config);
+        write(&mut sender, 0..4, at(0));
+        let sent = packets(&mut sender, at(0));
+        let arrives = |receiver: &mut Receiver, packet: &Packet, now| {
+            receiver.handle_packet(&packet.header, packet.payload.len, Ecn::Ect1, now).unwrap()
+        };
+        assert!(arrives(&mut receiver, &sent[0], at(10)) && receiver.poll_request(at(10)).is_none());
+        assert!(arrives(&mut receiver, &sent[2], at(10)) && arrives(&mut receiver, &sent[3], at(10)));
+        assert_eq!(receiver.poll_timeout(), Some(at(10)));
+        let request = receiver.poll_request(at(10)).unwrap();
+        let asked = Nack { sender: 6, source: 5, lost: vec![0] };
+        assert_eq!(Nack::parse(&request), Ok(asked.clone()));
+
+        assert_eq!(sender.handle_control(&request, at(20)), Ok(Told::Requests));
+        assert_eq!(sender.poll_timeout(), Some(at(0)));
+        let again = packets(&mut sender, at(20)).pop().unwrap();
+        assert_eq!((again.payload, sender.statistics().retransmitted), (Payload { unit: 1, len: 1000 }, 1));
+        let view = Rtp::new_unchecked(&again.header[..]);
+        assert_eq!((view.source(), view.sequence(), view.payload_type(), view.marker()), (7, 0xffff, 97, false));
+        assert_eq!((view.timestamp(), view.payload()), (0, &[0, 0][..]));
+        // Its size counts the original number, and in the pacer and the history it is a packet like others.
+        let size = heard.lock().unwrap().sent.last().map(|packet| (packet.number, packet.size));
+        assert_eq!(size, Some((4, format.header_len() + 1000 + 28 + 2)));
+
+        assert!(arrives(&mut receiver, &again, at(30)));
+        // The first one was only late, and the same comes twice.
+        assert!(!arrives(&mut receiver, &sent[1], at(31)) && !arrives(&mut receiver, &again, at(31)));
+        assert_eq!(receiver.poll_request(at(500)), None);
+        let report = receiver.poll_feedback(at(110)).unwrap();
+        sender.handle_control(&report, at(120)).unwrap();
+        let fates = core::mem::take(&mut heard.lock().unwrap().fates);
+        assert_eq!(
+            fates.iter().map(|(number, arrival)| (*number, arrival.is_some())).collect::<Vec<_>>(),
+            [(0, true), (1, true), (2, true), (3, true), (4, true)]
+        );
+        // Of another source, and of a packet that is too old.
+        let other = Nack { source: 9, ..asked.clone() };
+        for (nack, told) in [(other, Told::Nothing), (asked, Told::Requests)] {
+            let mut octets = vec![0; nack.buffer_len()];
+            nack.emit(&mut octets);
+            assert_eq!(sender.handle_control(&octets, at(300)), Ok(told));
+            assert!(packets(&mut sender, at(300)).is_empty() && sender.poll_timeout().is_none());
+        }
+    }
+}
+
+#[test]
+fn a_packet_that_is_sent_again_goes_before_others_and_keeps_to_the_pacer() {
+    let config = Config { retransmission: Some(ms(1_000)), ..twcc() };
+    // 1048 B take 10 ms.
+    let (mut sender, _) = session(config, Script { pacing: Some(1048 * 800), ..Script::default() });
+    write(&mut sender, 0..1, at(0));
+    assert_eq!(packets(&mut sender, at(0)).len(), 1);
+    write(&mut sender, 1..3, at(1));
+    let nack = Nack { sender: 6, source: 5, lost: vec![0xffff] };
+    let mut octets = vec![0; nack.buffer_len()];
+    nack.emit(&mut octets);
+    sender.handle_control(&octets, at(2)).unwrap();
+    assert_eq!((packets(&mut sender, at(9)).len(), sender.poll_timeout()), (0, Some(at(10))));
+    let units = |packets: Vec<Packet>| packets.into_iter().map(|packet| packet.payload.unit).collect::<Vec<_>>();
+    assert_eq!(units(packets(&mut sender, at(10))), [0]);
+    // Two bytes more take 19 µs more.
+    assert_eq!((units(packets(&mut sender, at(20))), units(packets(&mut sender, at(21)))), (vec![], vec![1]));
 }

@@ -81,6 +81,10 @@ pub(super) struct Rtp {
     /// to it. One that a program has added is told it. With the others it is 1.
     #[schemars(extend("minimum" = 0.01, "maximum" = 100, "x-default" = is(1.0, "RFC 8698, Figure 3: PRIO")))]
     weight: f64,
+    /// For how long after it was sent a packet is sent again if the receiver asks for it (generic NACK, RFC 4585; retransmission, RFC 4588). `off`:
+    /// packets are sent once.
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 60, "x-default" = is("off", "packets are sent once")))]
+    retransmission: TimeOrOff,
 }
 
 /// How a receiver of RTP reports arrivals.
@@ -276,7 +280,8 @@ impl Resolver<'_> {
             Feedback::Ccfb => rtp::Format::Ccfb,
             Feedback::Twcc => rtp::Format::Twcc,
         };
-        model::Rtp { congestion, feedback, ecn: keys.ecn, weight: keys.weight }
+        let retransmission = keys.retransmission.into();
+        model::Rtp { congestion, feedback, ecn: keys.ecn, weight: keys.weight, retransmission }
     }
 
     /// A congestion control of media that hopcast has, or that a program has added.

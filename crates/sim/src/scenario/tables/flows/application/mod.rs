@@ -108,7 +108,7 @@ impl Resolver<'_> {
                     None => (WITHOUT_MTU - IP_AND_UDP, "default: value for an MTU of 1500 B"),
                 },
                 model::Transport::Rtp(rtp) => {
-                    let headers = IP_AND_UDP + rtp.feedback.header_len();
+                    let headers = IP_AND_UDP + rtp.largest_header();
                     match carrier.mtu {
                         Some(mtu) => (mtu - headers, "default: radio.mtu less the headers of IP, UDP and RTP"),
                         None => (WITHOUT_MTU - headers, "default: value for an MTU of 1500 B"),
@@ -142,7 +142,7 @@ impl Resolver<'_> {
             model::Transport::Tcp(_) => return,
             model::Transport::Udp => ("UDP datagram", MAX_UDP_PAYLOAD),
             model::Transport::Dccp(_) => ("DCCP packet", MAX_DCCP_PAYLOAD),
-            model::Transport::Rtp(rtp) => ("packet of RTP", MAX_UDP_PAYLOAD - f64::from(rtp.feedback.header_len())),
+            model::Transport::Rtp(rtp) => ("packet of RTP", MAX_UDP_PAYLOAD - f64::from(rtp.largest_header())),
         };
         let most = most - f64::from(carrier.overhead);
         if octets > most {
