@@ -72,6 +72,16 @@ pub(super) fn parse_time(text: &str) -> Result<f64, String> {
     if seconds >= 0.0 { Ok(seconds) } else { Err("a time is not negative".into()) }
 }
 
+/// How long packets may be sent again.
+pub(super) fn parse_retransmission(text: &str) -> Result<Span, Failure> {
+    let seconds = parse_time(text).and_then(|seconds| match seconds {
+        0.001..=60.0 => Ok(seconds),
+        _ => Err("at least 1 ms and at most 60 s are wanted".into()),
+    });
+    let seconds = seconds.map_err(|wrong| Failure::Input(format!("--retransmission {text}: {wrong}")))?;
+    Ok(Span::from_secs_f64(seconds))
+}
+
 /// A rung of a ladder: `RATE=FILE`.
 pub(super) fn parse_rung(text: &str) -> Result<(f64, PathBuf), String> {
     let (rate, path) = text.split_once('=').ok_or("RATE=FILE is wanted, such as 2Mb/s=high.ts")?;

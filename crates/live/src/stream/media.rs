@@ -107,6 +107,18 @@ impl Media {
             return;
         };
         self.interarrival.handle_packet(&packet, now);
+        self.order(packet, octets, now, deliver);
+    }
+
+    /// A packet that was missing, after it was sent again. How late it is tells nothing of the jitter.
+    pub(super) fn handle_repaired(&mut self, octets: &[u8], now: Instant, deliver: &mut impl FnMut(&[u8])) {
+        if let Ok(packet) = rtp::Packet::new_checked(octets) {
+            self.order(packet, octets, now, deliver);
+        }
+    }
+
+    /// Puts a packet into its place.
+    fn order(&mut self, packet: rtp::Packet<&[u8]>, octets: &[u8], now: Instant, deliver: &mut impl FnMut(&[u8])) {
         let display = &mut self.display;
         if let Some(jitter) = &mut self.jitter {
             jitter.handle_packet(packet, octets, now, &mut counted(&mut display.octets, deliver));

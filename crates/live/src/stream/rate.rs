@@ -30,6 +30,8 @@ pub struct RateControl {
     pub max_rate: u64,
     /// Whether packets may be marked instead of dropped, if the congestion control reacts to that.
     pub ecn: bool,
+    /// For how long after it was sent a packet may be sent again, if the receiver asks for it; `None`: packets are sent once.
+    pub retransmission: Option<Duration>,
     /// What a file or a pipe may hand over ahead of the target rate, in time at that rate.
     pub burst: Duration,
 }
@@ -47,7 +49,7 @@ impl RateControl {
         let usual = if congestion == Congestion::Gcc { Format::Twcc } else { Format::Ccfb };
         let [min_rate, max_rate] = RATES;
         let format = format.unwrap_or(usual);
-        Self { congestion, format, min_rate, max_rate, ecn: false, burst: Duration::from_secs(1) }
+        Self { congestion, format, min_rate, max_rate, ecn: false, retransmission: None, burst: Duration::from_secs(1) }
     }
 
     /// A session of `source` that has sent nothing.
@@ -63,7 +65,8 @@ impl RateControl {
             weight: 1.0,
         });
         // When the receiver reports, it decides.
-        let config = rtp::Config { source, first_sequence, format: self.format, ..rtp::Config::default() };
+        let Self { format, retransmission, .. } = *self;
+        let config = rtp::Config { source, first_sequence, format, retransmission, ..rtp::Config::default() };
         // Media that waits is never too old.
         rtp::Sender::new(config, control)
             .with_slack(SLACK)

@@ -11,7 +11,7 @@ use hopcast_protocols::transport::rtp::Format;
 use hopcast_sim::io_error::cause;
 use hopcast_wire::{rtcp, rtp};
 
-use super::endpoint::{Endpoint, Output, parse_jitter_buffer, parse_time, resolve};
+use super::endpoint::{Endpoint, Output, parse_jitter_buffer, parse_retransmission, parse_time, resolve};
 use super::record::Record;
 use super::session::{TRANSPORT_STREAM_TYPE, UDP_PORT, Variant, describe};
 use super::statistics::{Display, ReceiveLine, mean_rate};
@@ -53,6 +53,10 @@ pub struct Receive {
     /// `twcc` 50 to 250 ms, so that reports take a twentieth of the rate.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     feedback_interval: Option<String>,
+    /// Over RTP: ask for packets that are missing, for as long as this after they were missed, with its unit. The sender has to have the
+    /// same option. Default: missing packets are not asked for.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    retransmission: Option<String>,
     /// Let media go at the distances of its timestamps instead of at once: fixed:100ms, adaptive, or adaptive:20ms..500ms. It takes the
     /// place of --playout.
     #[arg(long, value_name = "fixed[:DELAY]|adaptive[:LEAST..GREATEST]", conflicts_with = "playout")]
@@ -121,7 +125,9 @@ impl Receive {
         let (variant, feedback, interval) = self.read_feedback()?;
         let sealing = read_sealing(self.key.as_deref())?;
         let record = self.record.as_deref().map(|folder| Record::create(folder, variant, false)).transpose()?;
-        let config = ReceiverConfig { variant, playout, jitter: jitter.transpose()?, feedback, interval, sealing };
+        let retransmission = self.retransmission.as_deref().map(parse_retransmission).transpose()?;
+        let jitter = jitter.transpose()?;
+        let config = ReceiverConfig { variant, playout, jitter, feedback, interval, retransmission, sealing };
         let socket =
             UdpSocket::bind(listen).map_err(|error| Failure::Input(format!("--listen {listen}: {}", cause(&error))))?;
         let sink = match endpoint {
@@ -171,15 +177,22 @@ impl Receive {
 
     /// What carries the media, and how and how often it is reported.
     fn read_feedback(&self) -> Result<(Variant, Feedback, Option<Duration>), Failure> {
-        let is_for_rtp = self.feedback.is_some() || self.feedback_interval.is_some();
-        let variant = match self.variant {
-            None if self.feedback.is_some() => Variant::Rtp,
-            None | Some(Variant::Adtfrc | Variant::Tfrc | Variant::Udp) if is_for_rtp => {
-                let option = if self.feedback.is_some() { "--feedback" } else { "--feedback-interval" };
+        let options = [
+            ("--feedback", self.feedback.is_some()),
+            ("--feedback-interval", self.feedback_interval.is_some()),
+            ("--retransmission", self.retransmission.is_some()),
+        ];
+        let option = options.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
+        let variant = match (self.variant, option) {
+            (None, Some("--feedback")) => Variant::Rtp,
+            (None | Some(Variant::Adtfrc | Variant::Tfrc | Variant::Udp), Some(option)) => {
                 return Err(Failure::Input(format!("{option}: it is for RTP; add --variant rtp")));
             }
-            variant => variant.unwrap_or_default(),
+            (variant, _) => variant.unwrap_or_default(),
         };
+        if self.feedback == Some(FeedbackChoice::None) && self.retransmission.is_some() {
+            return Err(Failure::Input("--retransmission: --feedback none asks for nothing".into()));
+        }
         let feedback = match self.feedback {
             None | Some(FeedbackChoice::Auto) => Feedback::Auto,
             Some(FeedbackChoice::Ccfb) => Feedback::As(Format::Ccfb),

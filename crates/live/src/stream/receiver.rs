@@ -60,6 +60,8 @@ pub struct ReceiverConfig {
     /// When it does: so long after the first packet that no report has told. `None`: of transport-wide numbers as WebRTC, of RFC 8888
     /// as SCReAM.
     pub interval: Option<Duration>,
+    /// For how long the receiver asks for a packet that is missing over RTP; `None`: it does not.
+    pub retransmission: Option<Duration>,
     /// The network's key; with it, the receiver ignores all other senders.
     pub sealing: Option<Sealing>,
 }
@@ -73,6 +75,7 @@ impl Default for ReceiverConfig {
             jitter: None,
             feedback: Feedback::Auto,
             interval: None,
+            retransmission: None,
             sealing: None,
         }
     }
@@ -250,6 +253,9 @@ impl Receiver {
             if let Some(feedback) = reporter.poll_feedback(now) {
                 self.report.feedback_sent += 1;
                 self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&feedback));
+            }
+            while let Some(request) = reporter.poll_request(now) {
+                self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&request));
             }
             if let Some(report) = reporter.poll_receiver_report(now) {
                 self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&report));
@@ -524,6 +530,11 @@ impl Receiver {
             return is_goodbye || is_senders;
         }
         let Ok(packet) = rtp::Packet::new_checked(octets) else { return false };
+        let is_again = |(peer, source, _)| peer == from && packet.source() == feedback::retransmission_source(source);
+        if self.sender.is_some_and(is_again) {
+            self.handle_retransmission(&packet, octets, ecn, now);
+            return true;
+        }
         match &mut self.sender {
             Some((peer, source, heard)) if *peer == from => (*source, *heard) = (packet.source(), now),
             Some((_, _, heard)) if now.saturating_since(*heard) < SILENCE => return false,
@@ -547,6 +558,20 @@ impl Receiver {
         true
     }
 
+    /// A packet of the sender that is sent again, or padding.
+    fn handle_retransmission(&mut self, packet: &rtp::Packet<&[u8]>, octets: &[u8], ecn: Ecn, now: Instant) {
+        if let Some((_, _, heard)) = &mut self.sender {
+            *heard = now;
+        }
+        let Some(reporter) = &mut self.reporter else { return };
+        if reporter.handle_packet(octets, ecn, now)
+            && let Some(original) = reporter.original(packet)
+        {
+            let outbox = &mut self.outbox;
+            self.media.handle_repaired(&original, now, &mut |octets| deliver(outbox, octets));
+        }
+    }
+
     /// Notes a packet of the sender for a report.
     fn observe(&mut self, packet: &rtp::Packet<&[u8]>, octets: &[u8], ecn: Ecn, now: Instant) {
         let is_numbered = || packet.extension().and_then(|extension| extension.transport_wide_number()).is_some();
@@ -560,9 +585,11 @@ impl Receiver {
         let fits = |reporter: &Reporter| (reporter.config.source, reporter.config.format) == (source, format);
         let reporter = match self.reporter.take().filter(fits) {
             Some(reporter) => reporter,
-            None => Reporter::new(source, format, self.config.interval, &mut self.draws),
+            None => Reporter::new(source, format, &self.config, &mut self.draws),
         };
-        self.reporter.insert(reporter).handle_packet(octets, ecn, now);
+        let reporter = self.reporter.insert(reporter);
+        reporter.payload_type = packet.payload_type();
+        reporter.handle_packet(octets, ecn, now);
     }
 }
 
@@ -571,24 +598,55 @@ impl Receiver {
 struct Reporter {
     config: feedback::Config,
     machine: feedback::Receiver,
+    /// That of the media.
+    payload_type: u8,
     /// Bytes that came and were not answered. Reports are no longer than that, so that an invented address gets no more than was sent
     /// in its name.
     credit: usize,
 }
 
 impl Reporter {
-    fn new(source: u32, format: Format, interval: Option<Duration>, draws: &mut Stream) -> Self {
+    fn new(source: u32, format: Format, receiver: &ReceiverConfig, draws: &mut Stream) -> Self {
         let usual = if format == Format::Twcc { Schedule::Share } else { Schedule::Frames };
-        let schedule = interval.map_or(usual, Schedule::Periodic);
-        let config = feedback::Config { source, first_sequence: 0, format, schedule, retransmission: None };
+        let schedule = receiver.interval.map_or(usual, Schedule::Periodic);
+        let retransmission = receiver.retransmission;
+        let config = feedback::Config { source, first_sequence: 0, format, schedule, retransmission };
         let reports = Stream::new(draws.next_u64(), Purpose::SessionReports, 0, 1);
-        Self { config, machine: feedback::Receiver::new(config).with_reports(reports), credit: 0 }
+        let machine = feedback::Receiver::new(config).with_reports(reports);
+        Self { config, machine, payload_type: 0, credit: 0 }
     }
 
-    fn handle_packet(&mut self, octets: &[u8], ecn: Ecn, now: Instant) {
+    /// Returns whether the packet has media that has not come before.
+    fn handle_packet(&mut self, octets: &[u8], ecn: Ecn, now: Instant) -> bool {
         self.credit = (self.credit + octets.len()).min(MOST_CREDIT);
         // Its header was read before.
-        let _ = self.machine.handle_octets(octets, ecn, now);
+        self.machine.handle_octets(octets, ecn, now).unwrap_or(false)
+    }
+
+    /// A packet of media as it was before it was sent again (RFC 4588, section 4).
+    fn original(&self, packet: &rtp::Packet<&[u8]>) -> Option<Vec<u8>> {
+        let (sequence, media) = packet.payload().split_first_chunk()?;
+        let repr = rtp::Repr {
+            marker: packet.marker(),
+            payload_type: self.payload_type,
+            sequence: u16::from_be_bytes(*sequence),
+            timestamp: packet.timestamp(),
+            source: self.config.source,
+            contributors: rtp::Contributors::NONE,
+            extension: None,
+            payload_len: media.len(),
+            padding_len: 0,
+        };
+        let mut octets = vec![0; repr.buffer_len()];
+        repr.emit(&mut rtp::Packet::new_unchecked(&mut octets[..]));
+        octets.extend_from_slice(media);
+        Some(octets)
+    }
+
+    fn poll_request(&mut self, now: Instant) -> Option<std::sync::Arc<[u8]>> {
+        let request = self.machine.poll_request(now)?;
+        self.credit = self.credit.checked_sub(request.len())?;
+        Some(request)
     }
 
     fn poll_feedback(&mut self, now: Instant) -> Option<std::sync::Arc<[u8]>> {

@@ -12,7 +12,7 @@ use hopcast_protocols::transport::media::Congestion;
 use hopcast_protocols::transport::rtp::Format;
 use hopcast_sim::io_error::cause;
 
-use super::endpoint::{Endpoint, Input, parse_rate, parse_rung, parse_time};
+use super::endpoint::{Endpoint, Input, parse_rate, parse_retransmission, parse_rung, parse_time};
 use super::feed::Feed;
 use super::feedback::RateFeedback;
 use super::rate::{RateControl, SLACK};
@@ -73,6 +73,10 @@ pub struct Send {
     /// Over RTP: let queues mark packets instead of dropping them, with `scream` (ECT(1), for L4S) and `nada` (ECT(0)).
     #[arg(long)]
     ecn: bool,
+    /// Over RTP: for how long after it was sent a packet is sent again if the receiver asks for it, with its unit. Default: packets are sent
+    /// once.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    retransmission: Option<String>,
     /// When a packet of a file or a pipe is sent: at its time in the media, or as soon as the rate allows. Default: `media` for
     /// files, `allowed` for pipes.
     #[arg(long, value_enum)]
@@ -194,6 +198,7 @@ impl Send {
             ("--min-rate", self.min_rate.is_some()),
             ("--max-rate", self.max_rate.is_some()),
             ("--ecn", self.ecn),
+            ("--retransmission", self.retransmission.is_some()),
         ];
         let option = options.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
         match (self.variant, option) {
@@ -217,6 +222,7 @@ impl Send {
             // As smoothly as a host that wakes up late can.
             rate.burst = SLACK;
         }
+        rate.retransmission = self.retransmission.as_deref().map(parse_retransmission).transpose()?;
         for (option, text, limit) in
             [("--min-rate", &self.min_rate, &mut rate.min_rate), ("--max-rate", &self.max_rate, &mut rate.max_rate)]
         {

@@ -141,6 +141,8 @@ pub struct Reported {
     pub lost: u64,
     /// Packets that arrived with a mark.
     pub marked: u64,
+    /// Packets that were sent again.
+    pub retransmitted: u64,
 }
 
 /// A packet that waits, or that the connection has been offered.
@@ -184,6 +186,10 @@ pub struct Sender {
     units: VecDeque<Unit>,
     offered: usize,
     first: u64,
+    /// What a session may send again, by ascending number.
+    sent: VecDeque<(u64, Vec<u8>)>,
+    /// Until when the receiver may ask for packets after the last one has left.
+    asked_until: Option<Instant>,
     spare: Vec<Vec<u8>>,
     /// The source of the media, for the goodbye.
     source: u32,
@@ -247,6 +253,8 @@ impl Sender {
             encoder,
             repair,
             units: VecDeque::new(),
+            sent: VecDeque::new(),
+            asked_until: None,
             offered: 0,
             first: 0,
             spare: Vec::new(),
@@ -366,6 +374,7 @@ impl Sender {
         self.withdraw(now);
         self.report.packets_dropped += self.units.len() as u64;
         (0..self.units.len()).for_each(|_| self.drop_first());
+        self.asked_until = None;
         let is_unknown = matches!(self.carrier, Carrier::Dccp { .. }) && self.accepted.is_none();
         if is_unknown || !self.envelope.is_ready(now) {
             // Nobody is there to close it with.
@@ -482,8 +491,9 @@ impl Sender {
             _ if self.held => None,
             Carrier::Dccp { connection: Some(connection), .. } => connection.poll_timeout(),
             Carrier::Udp { session, due, .. } => {
-                let session = session.as_ref().filter(|_| !self.is_over());
-                [session.and_then(|session| session.machine.poll_timeout()), *due].into_iter().flatten().min()
+                let session = session.as_ref().filter(|_| !self.is_over() || self.asked_until.is_some());
+                let session = session.and_then(|session| session.machine.poll_timeout());
+                [session, self.asked_until, *due].into_iter().flatten().min()
             }
         };
         let encoder = self.encoder.as_ref().and_then(Encoder::poll_timeout);
@@ -514,9 +524,9 @@ impl Sender {
             report.loss_event_rate = path.map_or(0.0, |path| path.loss_event_rate);
             report.network = adtfrc.and_then(adtfrc::Sender::states);
             report.probing = adtfrc.is_some_and(adtfrc::Sender::is_probing);
-            let media::Statistics { arrived, lost, marked, reports, .. } = machine.statistics();
+            let media::Statistics { arrived, lost, marked, reports, retransmitted, .. } = machine.statistics();
             let congestion = self.config.rate.congestion.name();
-            report.reported = Some(Reported { congestion, reports, arrived, lost, marked });
+            report.reported = Some(Reported { congestion, reports, arrived, lost, marked, retransmitted });
         }
         report
     }
@@ -633,6 +643,18 @@ impl Sender {
             self.first += 1;
             self.spare.push(unit.octets);
         }
+    }
+
+    /// The first packet leaves the queue. It may be sent again, as those from unit `oldest` on.
+    fn keep_first(&mut self, oldest: u64, now: Instant) {
+        while let Some((_, octets)) = self.sent.pop_front_if(|(unit, _)| *unit < oldest) {
+            self.spare.push(octets);
+        }
+        if let Some(unit) = self.units.pop_front() {
+            self.sent.push_back((self.first, unit.octets));
+            self.first += 1;
+        }
+        self.asked_until = self.config.rate.retransmission.map(|lifetime| now.saturating_add(lifetime));
     }
 
     /// Takes back what the connection was offered.
@@ -769,8 +791,9 @@ impl Sender {
 
     /// Whether there is a datagram to send over UDP.
     fn poll_udp(&mut self, now: Instant) -> bool {
+        self.asked_until.take_if(|until| *until <= now);
         if let Carrier::Udp { session: Some(_), .. } = self.carrier
-            && !self.is_over()
+            && (!self.is_over() || self.asked_until.is_some())
         {
             return self.poll_session(now);
         }
@@ -806,13 +829,25 @@ impl Sender {
                     if packet.payload.len == 0 {
                         return self.envelope.seal([&packet.header, &[]], &mut self.datagram, now);
                     }
-                    let unit = self.units.front().expect("a session sends what it was handed");
-                    debug_assert_eq!(packet.payload.unit, self.first, "a session sends in order");
-                    let payload = rtp::Packet::new_unchecked(&unit.octets[..]);
+                    let oldest = session.machine.oldest_kept();
+                    let is_again = packet.payload.unit < self.first;
+                    let octets = if is_again {
+                        let place = self.sent.binary_search_by_key(&packet.payload.unit, |(unit, _)| *unit);
+                        &self.sent[place.expect("a session sends again what it keeps")].1[..]
+                    } else {
+                        debug_assert_eq!(packet.payload.unit, self.first, "a session sends in order");
+                        &self.units.front().expect("a session sends what it was handed").octets[..]
+                    };
+                    let payload = rtp::Packet::new_unchecked(octets);
                     let is_sealed = self.envelope.seal([&packet.header, payload.payload()], &mut self.datagram, now);
-                    self.report.packets_sent += 1;
-                    self.report.octets_sent += packet.header.len() as u64 + u64::from(packet.payload.len);
-                    self.drop_first();
+                    if !is_again {
+                        self.report.packets_sent += 1;
+                        self.report.octets_sent += packet.header.len() as u64 + u64::from(packet.payload.len);
+                        match oldest {
+                            Some(oldest) => self.keep_first(oldest, now),
+                            None => self.drop_first(),
+                        }
+                    }
                     return is_sealed;
                 }
                 Some(media::Output::Lost(_)) => {
@@ -821,7 +856,7 @@ impl Sender {
                 }
                 Some(media::Output::TargetRate(_) | media::Output::Writable) => {}
                 // The last packet was too old: the goodbyes are due.
-                None if self.is_over() => return self.poll_udp(now),
+                None if self.is_over() && self.asked_until.is_none() => return self.poll_udp(now),
                 None => return false,
             }
         }

@@ -98,6 +98,9 @@ pub(super) struct SendLine {
     /// Packets that arrived with the mark Congestion Experienced; `null` over other variants.
     #[schemars(extend("x-unit" = "packets", "x-counted" = "at the receiver"))]
     packets_marked: Option<u64>,
+    /// Packets that were sent again, 0 without `--retransmission`; `null` over other variants.
+    #[schemars(extend("x-unit" = "packets", "x-counted" = "at the sender"))]
+    packets_retransmitted: Option<u64>,
     /// Share of packets between the last two receiver reports that did not arrive (RFC 3550, section 6.4.1); `null` before the first.
     #[schemars(extend("x-unit" = "ratio", "x-divisor" = "packets in this time", "x-counted" = "at the receiver"))]
     fraction_lost: Option<f64>,
@@ -364,6 +367,7 @@ impl SendLine {
             packets_arrived: report.reported.map(|reported| reported.arrived),
             packets_lost: report.reported.map(|reported| reported.lost),
             packets_marked: report.reported.map(|reported| reported.marked),
+            packets_retransmitted: report.reported.map(|reported| reported.retransmitted),
             fraction_lost: report.reception.map(|reception| reception.fraction_lost),
             interarrival_jitter_s: report.reception.map(|reception| reception.jitter.as_secs_f64()),
             sealing: report.sealing,

@@ -17,6 +17,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::key::{Epoch, Keys, Randomness};
 use crate::stream::envelope::Sealing;
+use crate::stream::reorder::Counts;
 use crate::stream::session::Variant;
 
 const DELAY: Duration = Duration::from_millis(10);
@@ -635,6 +636,79 @@ fn losses_over_rtp_are_told_and_counted() {
     pair.end();
     assert_eq!(sequences(&pair.delivered).len(), 149);
     assert_eq!(pair.receiver.report(pair.now).media.packets.lost, 1);
+}
+
+/// One datagram of ten is lost both ways. What is sent again has its place and its header as if it had not been lost.
+#[test]
+fn what_is_lost_over_rtp_is_sent_again_if_both_ends_want_that() {
+    let lifetime = Some(Duration::from_millis(300));
+    for (format, sends, asks) in [
+        (Format::Ccfb, lifetime, lifetime),
+        (Format::Twcc, lifetime, lifetime),
+        (Format::Ccfb, lifetime, None),
+        (Format::Twcc, None, lifetime),
+    ] {
+        let fate = |_, nth: u64| (!(20..=200).contains(&nth) || !nth.is_multiple_of(10)).then_some(Duration::ZERO);
+        let rate = RateControl {
+            min_rate: 500_000,
+            max_rate: 5_000_000,
+            retransmission: sends,
+            ..RateControl::new(Congestion::None, Some(format))
+        };
+        let mut pair = Pair::new(SenderConfig { rate, ..config(Variant::Rtp) }, Variant::Rtp, fate);
+        let receiver = ReceiverConfig { variant: Variant::Rtp, retransmission: asks, ..ReceiverConfig::default() };
+        pair.receiver = Receiver::new(receiver, 2, pair.now);
+        pair.play(0, 300);
+        let retransmitted = pair.sender.report().reported.expect("over RTP").retransmitted;
+        pair.end();
+        let case = format!("{format:?} {sends:?} {asks:?}");
+        if sends.is_none() || asks.is_none() {
+            assert_eq!((retransmitted, pair.delivered.len()), (0, 300 - 19), "{case}");
+            continue;
+        }
+        assert!((15..=25).contains(&retransmitted), "{case}: {retransmitted}");
+        assert_eq!(pair.delivered.len(), 300, "{case}");
+        for (nth, octets) in (0_u32..).zip(&pair.delivered) {
+            let view = rtp::Packet::new_checked(&octets[..]).expect("RTP");
+            assert_eq!((view.timestamp(), view.payload_type(), view.marker()), (nth * 900, 33, false), "{case}");
+            assert_eq!(view.payload(), &packet(nth as u16)[12..], "{case}");
+        }
+        assert_eq!(pair.receiver.report(pair.now).media.packets.lost, 0, "{case}");
+    }
+}
+
+/// The last packet but one is lost. The sender waits for requests before it says goodbye.
+#[test]
+fn what_is_lost_at_the_end_over_rtp_is_sent_again() {
+    for (lifetime, delivered, lasts) in [(None, 29, 290), (Some(Duration::from_millis(300)), 30, 290 + 300)] {
+        let rate = RateControl { retransmission: lifetime, ..RateControl::new(Congestion::None, Some(Format::Ccfb)) };
+        let fate = |to, nth| (to == To::Sender || nth != 29).then_some(Duration::ZERO);
+        let mut pair = Pair::new(SenderConfig { rate, ..config(Variant::Rtp) }, Variant::Rtp, fate);
+        let receiver = ReceiverConfig { variant: Variant::Rtp, retransmission: lifetime, ..ReceiverConfig::default() };
+        pair.receiver = Receiver::new(receiver, 2, pair.now);
+        pair.play(0, 30);
+        pair.end();
+        assert_eq!(sequences(&pair.delivered).len(), delivered);
+        let closed = pair.events.iter().find(|(_, event)| event.starts_with("receiver: Finished"));
+        assert_eq!(closed.expect("a goodbye").0, ms(lasts) + DELAY);
+    }
+}
+
+/// Padding of probes has the source of packets that are sent again. It is reported, and is no other media.
+#[test]
+fn padding_over_rtp_is_reported_by_a_receiver_that_asks_for_nothing() {
+    let rate = RateControl {
+        retransmission: Some(Duration::from_millis(300)),
+        ..RateControl::new(Congestion::Gcc, Some(Format::Twcc))
+    };
+    let mut pair = Pair::new(SenderConfig { rate, ..config(Variant::Rtp) }, Variant::Rtp, |_, _| Some(Duration::ZERO));
+    pair.play(0, 300);
+    let reported = pair.sender.report().reported.expect("over RTP");
+    assert_eq!(reported.lost, 0);
+    assert!(reported.arrived > 300, "{reported:?}");
+    pair.end();
+    let packets = pair.receiver.report(pair.now).media.packets;
+    assert_eq!((pair.delivered.len(), packets), (300, Counts { delivered: 300, ..Counts::default() }));
 }
 
 /// One packet of ten is lost, and each takes 10 ms one way.

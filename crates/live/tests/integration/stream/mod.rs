@@ -591,6 +591,20 @@ fn what_is_wrong_is_told_and_nothing_is_run() {
         (&["send", "--to", "127.0.0.1", "--congestion", "gcc", "--ecn"], "gcc does not react to marks"),
         (&["send", "--to", "127.0.0.1", "--congestion", "nada", "--ecn", "--feedback", "twcc"], "tells no marks"),
         (&["receive", "--output", "/dev/null", "--feedback-interval", "1s"], "it is for RTP"),
+        (&["receive", "--output", "/dev/null", "--retransmission", "1s"], "--retransmission: it is for RTP"),
+        (
+            &["receive", "--output", "/dev/null", "--retransmission", "1s", "--feedback", "none"],
+            "--retransmission: --feedback none asks for nothing",
+        ),
+        (
+            &["receive", "--output", "/dev/null", "--retransmission", "-1s", "--variant", "rtp"],
+            "--retransmission -1s: a time is not negative",
+        ),
+        (&["send", "--to", "127.0.0.1", "--input", &text, "--retransmission", "1s"], "--retransmission: it is for RTP"),
+        (
+            &["send", "--to", "127.0.0.1", "--input", &text, "--retransmission", "90s", "--variant", "rtp"],
+            "--retransmission 90s: at least 1 ms and at most 60 s are wanted",
+        ),
         (&["receive", "--output", "/dev/null", "--feedback", "ccfb", "--variant", "udp"], "it is for RTP"),
         (&["receive", "--output", "/dev/null", "--jitter-buffer", "fast"], "--jitter-buffer fast: fixed:100ms"),
         (&["receive", "--playout", "soon", "--output", "/dev/null"], "--playout soon"),

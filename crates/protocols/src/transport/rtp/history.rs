@@ -6,9 +6,9 @@ use crate::time::Instant;
 use crate::transport::media::{Arrival, PacketResult, SentPacket};
 
 /// Packets that may be outstanding; the oldest are forgotten. A gigabit per second for 100 ms.
-const OUTSTANDING: usize = 16_384;
+pub(super) const OUTSTANDING: usize = 16_384;
 /// Lost packets that may still turn out to have arrived.
-const LOST: usize = 1_024;
+pub(super) const LOST: usize = 1_024;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {

@@ -103,10 +103,14 @@ pub struct Config {
 }
 
 impl Config {
-    /// The synchronization source of packets that are sent again (RFC 4588, section 5).
     const fn retransmission_source(&self) -> u32 {
-        self.source.wrapping_add(2)
+        retransmission_source(self.source)
     }
+}
+
+/// The synchronization source of packets that are sent again, of media of this `source` (RFC 4588, section 5).
+pub const fn retransmission_source(source: u32) -> u32 {
+    source.wrapping_add(2)
 }
 
 /// Bytes in front of the media of a packet that is sent again: its original sequence number (RFC 4588, section 4).

@@ -123,9 +123,9 @@ impl Receiver {
         is_handed_out
     }
 
-    /// Whether a packet is one that is sent again.
+    /// Whether a packet is one that is sent again, or padding of a sender that sends packets again.
     fn is_retransmission(&self, packet: &rtp::Packet<&[u8]>) -> bool {
-        self.config.retransmission.is_some() && packet.source() == self.config.retransmission_source()
+        packet.source() == self.config.retransmission_source()
     }
 
     /// A control packet of the sender has come. A datagram may have several, each of which is [one](hopcast_wire::rtcp::packets).

@@ -70,6 +70,11 @@ impl Retransmission {
         self.queue.iter().find_map(|&number| Some(self.get(number)?.payload.len))
     }
 
+    /// The unit of the oldest packet that is kept.
+    pub(super) fn oldest_unit(&self) -> Option<u64> {
+        self.packets.front().map(|kept| kept.payload.unit)
+    }
+
     /// The first one leaves.
     pub(super) fn on_repeated(&mut self, now: Instant) {
         let Some(place) = self.queue.pop_front().and_then(|number| number.checked_sub(self.first)) else { return };
@@ -131,11 +136,11 @@ mod tests {
         for number in [0, 2, 3] {
             kept.on_request(number, rtt, ms(90));
         }
-        assert_eq!(next(&mut kept, ms(103)), Some(3));
+        assert_eq!((next(&mut kept, ms(103)), kept.oldest_unit()), (Some(3), Some(0)));
         // A later packet lets the older ones go.
         let label = Label { marker: false, payload_type: 96, timestamp: 4 };
         kept.on_sent(Payload { unit: 4, len: 10 }, label, ms(200));
         kept.on_request(3, rtt, ms(200));
-        assert_eq!((next(&mut kept, ms(200)), kept.wants()), (None, None));
+        assert_eq!((next(&mut kept, ms(200)), kept.wants(), kept.oldest_unit()), (None, None, Some(4)));
     }
 }

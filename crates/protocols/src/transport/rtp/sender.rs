@@ -375,6 +375,11 @@ impl Sender {
         Statistics { arrived, lost, ..self.statistics }
     }
 
+    /// The oldest unit that may be sent again; `None`: none may.
+    pub fn oldest_kept(&self) -> Option<u64> {
+        self.retransmission.as_ref()?.oldest_unit()
+    }
+
     /// Units that wait for the pacer.
     pub fn waiting(&self) -> impl Iterator<Item = u64> + '_ {
         self.queue.iter().map(|packet| packet.payload.unit)

@@ -2,10 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::history::{LOST, OUTSTANDING};
 use super::unwrap;
-
-/// The most packets that are remembered: those of the [history](super::history), outstanding and lost.
-const REMEMBERED: usize = 16_384 + 1_024;
 
 /// The packets of one source, in the order of their sequence numbers.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +22,8 @@ impl Sequences {
     /// The next packet of the source is packet `number` of the session.
     pub(super) fn on_sent(&mut self, number: u64) {
         self.numbers.push_back(number);
-        if self.numbers.len() > REMEMBERED {
+        // The history knows of no more.
+        if self.numbers.len() > OUTSTANDING + LOST {
             self.numbers.pop_front();
             self.first += 1;
         }
