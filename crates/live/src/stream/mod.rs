@@ -19,6 +19,7 @@ mod feed;
 mod feedback;
 mod jitter;
 mod media;
+mod modelled;
 mod outbox;
 mod rate;
 mod receive;

@@ -13,7 +13,7 @@ const RATES: [u64; 2] = [150_000, 100_000_000];
 /// UDP and IPv4 below RTP, in bytes.
 const BELOW_RTP: u32 = 8 + 20;
 /// The frame period that SCReAM and NADA count with: 25 pictures a second. A transport stream does not tell its frames.
-const FRAME_PERIOD: Duration = Duration::from_millis(40);
+pub(super) const FRAME_PERIOD: Duration = Duration::from_millis(40);
 /// How late a departure may be without delaying those after it: what a host that wakes up late makes up for.
 pub(super) const SLACK: Duration = Duration::from_millis(2);
 

@@ -15,6 +15,7 @@ use hopcast_sim::io_error::cause;
 use super::endpoint::{Endpoint, Input, parse_rate, parse_retransmission, parse_rung, parse_time};
 use super::feed::Feed;
 use super::feedback::RateFeedback;
+use super::modelled::{self, ModelledEncoder};
 use super::rate::{RateControl, SLACK};
 use super::record::Record;
 use super::session::{UDP_PORT, Variant, describe};
@@ -39,17 +40,23 @@ const UNANSWERED: Duration = Duration::from_secs(3);
 
 /// Send media to a receiver.
 ///
-/// The input is an MPEG transport stream in a file or a pipe, or RTP that a program on this host sends to a local port. A file is
-/// sent at the pace of its media (its program clock), a pipe as fast as the rate allows. While the receiver can't be
-/// reached, the sender tries again; a pipe then waits, RTP is dropped once it is too old.
+/// The input is an MPEG transport stream in a file or a pipe, RTP that a program on this host sends to a local port, or frames of a
+/// modelled encoder. A file is sent at the pace of its media (its program clock), a pipe as fast as the rate allows. While the receiver
+/// can't be reached, the sender tries again; a pipe then waits, RTP and frames are dropped once they are too old.
 #[derive(Debug, clap::Args)]
 #[command(after_help = crate::output::HELP)]
 pub struct Send {
     /// The receiver's UDP address; port 6511 unless named. Where a name has several, they are tried in turn.
     #[arg(long, value_name = "HOST[:PORT]")]
     to: String,
-    /// A file, `-` for standard input, or rtp://ADDRESS:PORT to listen there.
-    #[arg(long, value_name = "FILE|-|rtp://ADDRESS:PORT", default_value = "-", conflicts_with = "ladder")]
+    /// A file, `-` for standard input, or rtp://ADDRESS:PORT to listen there. Over RTP also encoder:steady, encoder:transient or
+    /// encoder:content-sharing: frames without content of an encoder that follows the target rate (RFC 8593).
+    #[arg(
+        long,
+        value_name = "FILE|-|rtp://ADDRESS:PORT|encoder:MODEL",
+        default_value = "-",
+        conflicts_with = "ladder"
+    )]
     input: String,
     /// The same media at several rates, each with its rate in bit/s: 500kb/s=low.ts. The highest that fits the allowed rate is
     /// sent; the change is made where a decoder may begin.
@@ -124,6 +131,7 @@ enum FeedbackChoice {
 enum Supply {
     Feed { feed: Box<Feed>, inputs: Vec<Input> },
     Rtp(UdpSocket),
+    Modelled(Box<ModelledEncoder>),
 }
 
 impl Send {
@@ -145,10 +153,15 @@ impl Send {
         let variant = self.read_variant()?;
         let mut peers = Peers::new(peers, variant, now);
         let seed = draw_seed()?;
-        let (supply, is_paced) = self.open_supply(seed)?;
+        let mut rate = self.read_rate()?;
+        let (supply, is_paced) = self.open_supply(&rate, seed, now)?;
+        if !is_paced {
+            // As smoothly as a host that wakes up late can.
+            rate.burst = SLACK;
+        }
         let config = SenderConfig {
             variant,
-            rate: self.read_rate(is_paced)?,
+            rate,
             fec: self.read_fec(variant)?,
             patience: self.read_patience(&supply)?,
             epoch: clock.epoch(),
@@ -199,6 +212,7 @@ impl Send {
             ("--max-rate", self.max_rate.is_some()),
             ("--ecn", self.ecn),
             ("--retransmission", self.retransmission.is_some()),
+            ("--input encoder:…", modelled::parse(&self.input).is_some()),
         ];
         let option = options.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
         match (self.variant, option) {
@@ -211,17 +225,13 @@ impl Send {
     }
 
     /// The rate of media over RTP, which is handed over at its time or as soon as the rate allows.
-    fn read_rate(&self, is_paced: bool) -> Result<RateControl, Failure> {
+    fn read_rate(&self) -> Result<RateControl, Failure> {
         let congestion = self.congestion.as_deref().and_then(Congestion::named).unwrap_or(Congestion::Gcc);
         let format = self.feedback.map(|choice| match choice {
             FeedbackChoice::Ccfb => Format::Ccfb,
             FeedbackChoice::Twcc => Format::Twcc,
         });
         let mut rate = RateControl { ecn: self.ecn, ..RateControl::new(congestion, format) };
-        if !is_paced {
-            // As smoothly as a host that wakes up late can.
-            rate.burst = SLACK;
-        }
         rate.retransmission = self.retransmission.as_deref().map(parse_retransmission).transpose()?;
         for (option, text, limit) in
             [("--min-rate", &self.min_rate, &mut rate.min_rate), ("--max-rate", &self.max_rate, &mut rate.max_rate)]
@@ -247,8 +257,13 @@ impl Send {
     }
 
     /// The input, and whether media is handed over at its time.
-    fn open_supply(&self, seed: u64) -> Result<(Supply, bool), Failure> {
+    fn open_supply(&self, rate: &RateControl, seed: u64, now: Instant) -> Result<(Supply, bool), Failure> {
         let named = |path: &str, error: io::Error| Failure::Input(format!("--input {path}: {}", cause(&error)));
+        if let Some(model) = modelled::parse(&self.input) {
+            let model = model.map_err(|wrong| Failure::Input(format!("--input {}: {wrong}", self.input)))?;
+            let encoder = ModelledEncoder::new(model, [rate.min_rate, rate.max_rate], seed, now);
+            return Ok((Supply::Modelled(Box::new(encoder)), true));
+        }
         if self.ladder.is_empty()
             && let Endpoint::Rtp(address) =
                 Endpoint::parse(&self.input).map_err(|wrong| Failure::Input(format!("--input: {wrong}")))?
@@ -295,7 +310,7 @@ impl Send {
                 Ok(Some(Duration::from_secs_f64(seconds)))
             }
             // What comes later than the receiver's buffer lasts is of no use there.
-            (None, Supply::Rtp(_)) => Ok(Some(ReceiverConfig::default().playout)),
+            (None, Supply::Rtp(_) | Supply::Modelled(_)) => Ok(Some(ReceiverConfig::default().playout)),
             (None, Supply::Feed { .. }) => Ok(None),
         }
     }
@@ -459,6 +474,10 @@ impl Driver {
                 self.supply_rtp(now);
                 Ok(())
             }
+            Supply::Modelled(_) => {
+                self.supply_frames(now);
+                Ok(())
+            }
             Supply::Feed { .. } => self.supply_feed(now),
         }
     }
@@ -475,6 +494,19 @@ impl Driver {
             }
         }
         self.buffer = buffer;
+    }
+
+    fn supply_frames(&mut self, now: Instant) {
+        loop {
+            let Self { supply: Supply::Modelled(encoder), sender, .. } = self else { return };
+            let target = sender.target_rate().unwrap_or_default();
+            let Some((packet, is_last)) = encoder.poll_packet(target, now) else { return };
+            sender.handle_packet(packet, now);
+            if is_last {
+                // The session is told of whole frames.
+                self.drain(now);
+            }
+        }
     }
 
     fn supply_feed(&mut self, now: Instant) -> Result<(), Failure> {
@@ -579,7 +611,7 @@ impl Driver {
         let line = SendLine::new(report, rate, now);
         match &self.supply {
             Supply::Feed { feed, .. } => line.with_input(feed.rung(), feed.switches(), feed.skipped()),
-            Supply::Rtp(_) => line,
+            Supply::Rtp(_) | Supply::Modelled(_) => line,
         }
     }
 
@@ -623,6 +655,7 @@ impl Driver {
             Supply::Feed { feed, .. } if takes => feed.poll_due(now),
             Supply::Feed { .. } => takes_at,
             Supply::Rtp(_) => None,
+            Supply::Modelled(encoder) => encoder.due().filter(|_| stop_by.is_none()),
         };
         let mut descriptors: Vec<BorrowedFd<'_>> = vec![self.socket.as_fd()];
         if stop_by.is_none() {
@@ -636,7 +669,7 @@ impl Driver {
                 pipes.extend((0..inputs.len()).filter(|&nth| feed.is_hungry(nth)));
                 descriptors.extend(pipes.iter().map(|&nth| inputs[nth].as_fd()));
             }
-            Supply::Rtp(_) | Supply::Feed { .. } => {}
+            Supply::Rtp(_) | Supply::Feed { .. } | Supply::Modelled(_) => {}
         }
         let feedback = self.feedback.as_ref().map(RateFeedback::due);
         let sample = self.record.as_ref().map(Record::due);

@@ -292,6 +292,14 @@ impl Sender {
         }
     }
 
+    /// The target rate over RTP, in b/s of media; `None` over other variants.
+    pub fn target_rate(&self) -> Option<u64> {
+        match &self.carrier {
+            Carrier::Udp { session, .. } => session.as_ref().map(|session| session.machine.target_rate()),
+            Carrier::Dccp { .. } => None,
+        }
+    }
+
     /// The ECN field with which datagrams are to leave.
     pub fn ecn(&self) -> Ecn {
         match &self.carrier {

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use hopcast_protocols::time::Instant;
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::{Scenario, Source};
 use serde_json::Value;
@@ -28,37 +29,97 @@ const WIRE: &str = r#"
     start = "1 s"
     stop = "31 s"
     transport = { protocol = "rtp", congestion = "CONTROL" }
-    application = { kind = "codec", model = "trace", traces = ["even.txt"], max_rate = "2.5 Mb/s" }
+    application = { kind = "codec", frame_rate = 25, packet = "1316 B", max_rate = "2.5 Mb/s" }
+    player = { jitter_buffer = { kind = "adaptive" } }
 "#;
 
-/// The share of the wire's rate that is media in packets of 1316 bytes of it, in Mb/s: no more can arrive.
-const MOST: f64 = 2.0 * 1316.0 / 1356.0;
-/// The longest time for which transport-wide feedback is held back, and one for a busy machine, in s.
-const HELD: f64 = 0.25;
+/// How much longer than the longest simulated mean round trip that of a live call may be on a busy machine, in s.
 const BUSY: f64 = 0.04;
-
-/// The video trace `even.txt`: 25 frames a second, all of one size, as live sessions count with. The live sender takes media from a file
-/// at the target rate, so it has no frames that vary.
-fn even_frames() -> String {
-    (0..1000).map(|nth| format!("{nth} P {} 5000\n", 40 * nth)).collect()
-}
+/// Student's t of nine degrees of freedom: 95 % lie within it.
+const STUDENT: f64 = 2.262;
 
 /// The command of a receiver for 32 s. In the simulator it knows that NADA wants feedback each 100 ms.
 fn receiver(address: &str, control: &str, received: &str) -> String {
     let program = env!("CARGO_BIN_EXE_hopcast-live");
     let interval = if control == "nada" { "--feedback-interval 100ms" } else { "" };
+    // Nobody listens at the port for discarding.
     format!(
-        "timeout -s INT 32 {program} stream receive --variant rtp --listen {address} {interval} --output /dev/null --json > {received}; true"
+        "timeout -s INT 32 {program} stream receive --variant rtp --listen {address} {interval} --jitter-buffer adaptive --output rtp://127.0.0.1:9 --json > {received}; true"
     )
 }
 
-/// Goodput in Mb/s over 30 s without the headers of RTP, mean round trip in s, and the last line of a sender's statistics.
-fn live(sent: &[Value], received: &[Value]) -> (f64, f64, Value) {
+/// The command of a sender for 30 s, with the encoder of the scenarios. As in the simulator, what has waited for 2 s is dropped.
+fn sender(address: &str, control: &str, more: &str, sent: &str) -> String {
+    let program = env!("CARGO_BIN_EXE_hopcast-live");
+    format!(
+        "sleep 1; timeout -s INT 30 {program} stream send --to {address} --input encoder:transient --patience 2s --json --congestion {control} --max-rate 2.5Mb/s {more} > {sent}; true"
+    )
+}
+
+/// What a call of 30 s is judged by: goodput in Mb/s without the headers of RTP, mean round trip in ms as the sender measures it, and the
+/// share of frames that came late or never, in per cent.
+const MEASURED: [&str; 3] = ["goodput, Mb/s", "mean round trip, ms", "frames late or lost, %"];
+
+/// Of a live call.
+fn live(control: &str, sent: &[Value], received: &[Value]) -> [f64; 3] {
     let end = received.last().expect("a line");
-    let [bytes, packets] = ["octets_delivered", "packets_delivered"].map(|key| end[key].as_f64().expect("a number"));
+    let number = |key: &str| end[key].as_f64().unwrap_or_else(|| panic!("{key} is a number: {end}"));
+    let header = if control == "gcc" { 20.0 } else { 12.0 };
+    let goodput = 8e-6 * (number("octets_delivered") - header * number("packets_delivered")) / 30.0;
     let rtts: Vec<f64> = sent.iter().filter_map(|line| line["rtt_s"].as_f64()).collect();
-    let rtt = rtts.iter().sum::<f64>() / rtts.len() as f64;
-    (8e-6 * (bytes - 12.0 * packets) / 30.0, rtt, sent.last().expect("a line").clone())
+    let missed = number("frames_late") + number("frames_lost");
+    [goodput, 1e3 * mean(&rtts), 100.0 * missed / (missed + number("frames_on_time"))]
+}
+
+/// Of ten simulated calls.
+fn ten_runs(text: &str) -> Vec<[f64; 3]> {
+    let source = Source { text: text.into(), name: "call.toml".into(), ..Source::default() };
+    let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
+    let run = |seed| {
+        let mut simulation = Simulation::new(&scenario, seed).expect("the line reaches everyone");
+        simulation.run_until(simulation.end());
+        let call = simulation.flows().iter().next().expect("there is a call");
+        let summary = call.summary(simulation.end());
+        // The call ends at 31 s.
+        let samples =
+            call.series().samples().iter().filter(|sample| sample.time <= Instant::from_nanos(31_000_000_000));
+        let rtts: Vec<f64> = samples.map(|sample| sample.srtt.as_secs_f64()).filter(|&rtt| rtt > 0.0).collect();
+        let frames = summary.frames.expect("there is a jitter buffer");
+        let missed = (frames.frames_late + frames.frames_lost) as f64;
+        [summary.goodput_bps * 1e-6, 1e3 * mean(&rtts), 100.0 * missed / (missed + frames.frames_on_time as f64)]
+    };
+    (1..=10).map(run).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The interval in which one more run lies with 95 %, by the mean and the deviation of ten.
+fn interval(values: &[f64]) -> [f64; 2] {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let half = STUDENT * (squares / 9.0 * 1.1).sqrt();
+    [mean - half, mean + half]
+}
+
+/// Prints what is measured of a call, where ten simulated ones lie, and whether it is in their interval. On a machine that is busy it
+/// still has three to five quarters of their goodput, a round trip that is at most half as long again as their longest, and a share of
+/// missed frames that is at most ten points more than their largest.
+fn judge(control: &str, call: [f64; 3], runs: &[[f64; 3]]) {
+    for (place, name) in MEASURED.into_iter().enumerate() {
+        let values: Vec<f64> = runs.iter().map(|run| run[place]).collect();
+        let [least, most] =
+            [values.iter().copied().fold(f64::MAX, f64::min), values.iter().copied().fold(0.0, f64::max)];
+        let [from, to] = interval(&values);
+        let inside = if (from..=to).contains(&call[place]) { "inside" } else { "outside" };
+        println!(
+            "{control}: {name}: {:.2}, simulated {least:.2} to {most:.2}, interval {from:.2} to {to:.2}: {inside}",
+            call[place]
+        );
+        let band = [(0.75 * least, 1.25 * most), (0.0, 1.5 * most + 1e3 * BUSY), (0.0, most + 10.0)][place];
+        assert!((band.0..=band.1).contains(&call[place]), "{control}: {name}: {} {values:?}", call[place]);
+    }
 }
 
 /// A transport stream of this number of packets without clock, all of one program.
@@ -80,44 +141,22 @@ fn lines(path: &str) -> Vec<Value> {
 /// What a sender and a receiver told of 30 s over this wire; `None` where the machine was too busy.
 fn call(bench: &Bench, wire: &str, control: &str, more: &str) -> Option<[Vec<Value>; 2]> {
     let scenario = bench.file("wire.toml", wire);
-    bench.file("even.txt", &even_frames());
-    let media = bench.file("film.ts", "");
-    fs::write(&media, film(52_000)).expect("there is room");
     let [sent, received] = ["sent.json", "received.json"].map(|name| bench.path(name));
-    let program = env!("CARGO_BIN_EXE_hopcast-live");
-    let receiver = receiver("10.0.0.2", control, &received);
-    let sender = format!(
-        "sleep 1; timeout -s INT 30 {program} stream send --to 10.0.0.2 --input {} --pace allowed --json --congestion {control} --max-rate 2.5Mb/s {more} > {sent}; true",
-        media.display()
-    );
-    let output = run(&mut emulate(&scenario, &["--json", "--exec", "n1", &receiver, "--exec", "n0", &sender]));
+    let programs = [receiver("10.0.0.2", control, &received), sender("10.0.0.2", control, more, &sent)];
+    let output = run(&mut emulate(&scenario, &["--json", "--exec", "n1", &programs[0], "--exec", "n0", &programs[1]]));
     kept_up(&output).then(|| [lines(&sent), lines(&received)])
 }
 
-/// Bands, set before the first run: from three quarters of the simulated goodput to what the wire carries. The mean round trip is at
-/// most one and a half times the simulated delay and the way back, and what a report is held back. No more than 1 % is lost
-/// under the controllers of delay, which lose nothing in the simulator.
+/// Line, set before the first run: what is measured of a live call lies in the interval of ten simulated ones. The docs say where it
+/// does not.
 #[test]
 #[ignore = "slow"]
 fn each_congestion_control_fills_a_wire_as_in_the_simulator() {
     let Some(bench) = Bench::new(&["timeout"]) else { return };
     for control in ["gcc", "scream", "nada", "tfrc", "adtfrc"] {
         let wire = WIRE.replace("CONTROL", control);
-        let [goodputs, delays] = ten_runs(&bench, &wire);
         let Some([sent, received]) = call(&bench, &wire, control, "") else { return };
-        let (rate, rtt, line) = live(&sent, &received);
-        let lost = line["packets_lost"].as_f64().expect("a number");
-        let share = lost / (lost + line["packets_arrived"].as_f64().expect("a number"));
-        println!(
-            "{control}: {rate:.2} Mb/s, mean round trip {:.0} ms, {:.2} % lost; {}",
-            1e3 * rtt,
-            100.0 * share,
-            told(&goodputs, &delays)
-        );
-        assert!((0.75 * goodputs[0]..=MOST).contains(&rate), "{control}: {rate} Mb/s, {goodputs:?}");
-        let held = if control == "gcc" { HELD } else { BUSY };
-        assert!(rtt <= 1.5 * (delays[9] + 0.025) + held, "{control}: {rtt} s, {delays:?}");
-        assert!(share <= 0.01 || control.ends_with("tfrc"), "{control}: {share}");
+        judge(control, live(control, &sent, &received), &ten_runs(&wire));
     }
 }
 
@@ -134,9 +173,10 @@ fn marks_of_a_queue_reach_scream_and_shorten_its_round_trip() {
     let mut rtts = Vec::new();
     for options in ["", "--ecn"] {
         let Some([sent, received]) = call(&bench, &marking, "scream", options) else { return };
-        let (_, rtt, line) = live(&sent, &received);
+        let [_, rtt, _] = live("scream", &sent, &received);
+        let line = sent.last().expect("a line");
         let (marked, lost) = (line["packets_marked"].as_u64(), line["packets_lost"].as_u64());
-        println!("{options:?}: mean round trip {:.0} ms, {marked:?} marked, {lost:?} lost", 1e3 * rtt);
+        println!("{options:?}: mean round trip {rtt:.0} ms, {marked:?} marked, {lost:?} lost");
         assert_eq!((marked > Some(0), lost), (!options.is_empty(), Some(0)), "{line}");
         rtts.push(rtt);
     }
@@ -157,7 +197,6 @@ fn what_a_wire_loses_is_sent_again() {
         &format!("packets = 100 }}\n    loss = [[\"0 s\", 0], [\"1 s\", {LOSS}], [\"4 s\", 0]]"),
     );
     let scenario = bench.file("wire.toml", &wire);
-    bench.file("even.txt", &even_frames());
     let media = bench.file("film.ts", "");
     let film = film(7 * PACKETS);
     fs::write(&media, &film).expect("there is room");
@@ -220,7 +259,8 @@ const HOPS: &str = r#"
     start = "1 s"
     stop = "31 s"
     transport = { protocol = "rtp", congestion = "CONTROL" }
-    application = { kind = "codec", model = "trace", traces = ["even.txt"], max_rate = "2.5 Mb/s" }
+    application = { kind = "codec", frame_rate = 25, packet = "1316 B", max_rate = "2.5 Mb/s" }
+    player = { jitter_buffer = { kind = "adaptive" } }
     [[flows]]
     name = "download"
     from = "box"
@@ -231,69 +271,29 @@ const HOPS: &str = r#"
     application = { kind = "bulk" }
 "#;
 
-/// Goodput in Mb/s and mean delay in s of the call in ten simulated runs, ascending.
-fn ten_runs(bench: &Bench, text: &str) -> [Vec<f64>; 2] {
-    let directory = bench.file("even.txt", &even_frames()).parent().expect("the bench has a folder").into();
-    let source = Source { text: text.into(), name: "call.toml".into(), directory, ..Source::default() };
-    let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
-    let run = |seed| {
-        let mut simulation = Simulation::new(&scenario, seed).expect("the line reaches everyone");
-        simulation.run_until(simulation.end());
-        let call = simulation.flows().iter().next().expect("there is a call");
-        let summary = call.summary(simulation.end());
-        (summary.goodput_bps * 1e-6, summary.delay_mean_s.expect("some arrived"))
-    };
-    let (mut goodputs, mut delays): (Vec<f64>, Vec<f64>) = (1..=10).map(run).unzip();
-    [&mut goodputs, &mut delays].into_iter().for_each(|values| values.sort_by(f64::total_cmp));
-    [goodputs, delays]
-}
-
-fn told(goodputs: &[f64], delays: &[f64]) -> String {
-    let [least, greatest] = [1e3 * delays[0], 1e3 * delays[9]];
-    format!("simulated {:.2} to {:.2} Mb/s, mean delay {least:.0} to {greatest:.0} ms", goodputs[0], goodputs[9])
-}
-
-/// Lines, set before the first run: the live call gets between three quarters of the least of ten simulated runs and five quarters
-/// of the greatest; its mean round trip is at most three times the greatest simulated delay, and what a report is held back.
+/// Line, set before the first run: as over the wire.
 #[test]
 #[ignore = "slow"]
 fn a_call_over_two_hops_next_to_a_download_gets_what_the_simulator_says() {
     let Some(bench) = Bench::new(&["timeout", "iperf3"]) else { return };
-    let media = bench.file("film.ts", "");
-    fs::write(&media, film(52_000)).expect("there is room");
     let [sent, received, download] = ["sent.json", "received.json", "iperf.json"].map(|name| bench.path(name));
-    let program = env!("CARGO_BIN_EXE_hopcast-live");
     for control in ["gcc", "scream", "nada", "adtfrc"] {
         let text = HOPS.replace("CONTROL", control);
-        let [goodputs, delays] = ten_runs(&bench, &text);
         let scenario = bench.file("hops.toml", &text);
-        let receiver = receiver("10.0.0.3", control, &received);
-        let sender = format!(
-            "sleep 1; timeout -s INT 30 {program} stream send --to 10.0.0.3 --input {} --pace allowed --json --congestion {control} --max-rate 2.5Mb/s > {sent}; true",
-            media.display()
-        );
-        let client = format!("sleep 6; iperf3 -c 10.0.0.3 -J -t 25 -C cubic > {download}; true");
-        let server = "timeout 33 iperf3 -s -1 > /dev/null; true";
         let programs = [
-            "--exec", "screen", &receiver, "--exec", "box", &sender, "--exec", "screen", server, "--exec", "box",
-            &client,
+            ("screen", receiver("10.0.0.3", control, &received)),
+            ("box", sender("10.0.0.3", control, "", &sent)),
+            ("screen", "timeout 33 iperf3 -s -1 > /dev/null; true".into()),
+            ("box", format!("sleep 6; iperf3 -c 10.0.0.3 -J -t 25 -C cubic > {download}; true")),
         ];
+        let programs: Vec<&str> = programs.iter().flat_map(|(node, program)| ["--exec", node, program]).collect();
         let output = run(emulate(&scenario, &programs).arg("--json"));
         if !kept_up(&output) {
             return;
         }
-        let (sent, received) = (lines(&sent), lines(&received));
-        let (rate, rtt, line) = live(&sent, &received);
-        let lost = &line["packets_lost"];
         let iperf: Value = serde_json::from_str(&fs::read_to_string(&download).expect("it was written")).expect("JSON");
         let other = iperf["end"]["sum_received"]["bits_per_second"].as_f64().unwrap_or_default() * 1e-6;
-        println!(
-            "{control}: {rate:.2} Mb/s, mean round trip {:.0} ms, {lost} lost, download {other:.2} Mb/s; {}",
-            1e3 * rtt,
-            told(&goodputs, &delays)
-        );
-        assert!((0.75 * goodputs[0]..=1.25 * goodputs[9]).contains(&rate), "{control}: {rate} Mb/s, {goodputs:?}");
-        let held = if control == "gcc" { HELD } else { BUSY };
-        assert!(rtt <= 3.0 * delays[9] + held, "{control}: {rtt} s, {delays:?}");
+        println!("{control}: download {other:.2} Mb/s");
+        judge(control, live(control, &lines(&sent), &lines(&received)), &ten_runs(&text));
     }
 }

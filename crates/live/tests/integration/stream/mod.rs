@@ -601,6 +601,11 @@ fn what_is_wrong_is_told_and_nothing_is_run() {
             "--retransmission -1s: a time is not negative",
         ),
         (&["send", "--to", "127.0.0.1", "--input", &text, "--retransmission", "1s"], "--retransmission: it is for RTP"),
+        (&["send", "--to", "127.0.0.1", "--input", "encoder:steady"], "--input encoder:…: it is for RTP"),
+        (
+            &["send", "--to", "127.0.0.1", "--congestion", "gcc", "--input", "encoder:fast"],
+            "--input encoder:fast: encoder:steady, encoder:transient or encoder:content-sharing is wanted",
+        ),
         (
             &["send", "--to", "127.0.0.1", "--input", &text, "--retransmission", "90s", "--variant", "rtp"],
             "--retransmission 90s: at least 1 ms and at most 60 s are wanted",
