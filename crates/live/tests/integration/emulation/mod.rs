@@ -2,6 +2,7 @@
 //! namespaces or a program are missing; with `HOPCAST_REQUIRE_TOOLS=1` that is a failure.
 
 mod conversations;
+mod pion;
 mod streams;
 mod wires;
 

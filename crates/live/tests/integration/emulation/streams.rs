@@ -58,7 +58,7 @@ fn sender(address: &str, control: &str, more: &str, sent: &str) -> String {
 
 /// What a call of 30 s is judged by: goodput in Mb/s without the headers of RTP, mean round trip in ms as the sender measures it, and the
 /// share of frames that came late or never, in per cent.
-const MEASURED: [&str; 3] = ["goodput, Mb/s", "mean round trip, ms", "frames late or lost, %"];
+pub(super) const MEASURED: [&str; 3] = ["goodput, Mb/s", "mean round trip, ms", "frames late or lost, %"];
 
 /// Of a live call.
 fn live(control: &str, sent: &[Value], received: &[Value]) -> [f64; 3] {
@@ -72,7 +72,7 @@ fn live(control: &str, sent: &[Value], received: &[Value]) -> [f64; 3] {
 }
 
 /// Of ten simulated calls.
-fn ten_runs(text: &str) -> Vec<[f64; 3]> {
+pub(super) fn ten_runs(text: &str) -> Vec<[f64; 3]> {
     let source = Source { text: text.into(), name: "call.toml".into(), ..Source::default() };
     let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
     let run = |seed| {
@@ -96,7 +96,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// The interval in which one more run lies with 95 %, by the mean and the deviation of ten.
-fn interval(values: &[f64]) -> [f64; 2] {
+pub(super) fn interval(values: &[f64]) -> [f64; 2] {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let half = STUDENT * (squares / 9.0 * 1.1).sqrt();
@@ -133,7 +133,7 @@ fn film(packets: usize) -> Vec<u8> {
 }
 
 /// Lines of JSON in a file.
-fn lines(path: &str) -> Vec<Value> {
+pub(super) fn lines(path: &str) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("it was written");
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
@@ -231,7 +231,7 @@ fn what_a_wire_loses_is_sent_again() {
 
 /// A call over two hops of 802.11ax, with a download next to it from 5 s on. Relays have the fair queues of Linux. Between real hosts
 /// the flows are left out.
-const HOPS: &str = r#"
+pub(super) const HOPS: &str = r#"
     duration = "34 s"
     [radio]
     standard = "802.11ax"
