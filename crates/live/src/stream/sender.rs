@@ -188,7 +188,7 @@ pub struct Sender {
     first: u64,
     /// What a session may send again, by ascending number.
     sent: VecDeque<(u64, Vec<u8>)>,
-    /// Until when the receiver may ask for packets after the last one has left.
+    /// Until when the receiver may ask for packets after the last one has left, unless reports show that it has all.
     asked_until: Option<Instant>,
     spare: Vec<Vec<u8>>,
     /// The source of the media, for the goodbye.
@@ -799,11 +799,12 @@ impl Sender {
 
     /// Whether there is a datagram to send over UDP.
     fn poll_udp(&mut self, now: Instant) -> bool {
-        self.asked_until.take_if(|until| *until <= now);
-        if let Carrier::Udp { session: Some(_), .. } = self.carrier
-            && (!self.is_over() || self.asked_until.is_some())
-        {
-            return self.poll_session(now);
+        if let Carrier::Udp { session: Some(session), .. } = &self.carrier {
+            let is_over = self.is_over();
+            self.asked_until.take_if(|until| *until <= now || is_over && session.machine.has_all_arrived());
+            if !is_over || self.asked_until.is_some() {
+                return self.poll_session(now);
+            }
         }
         if let Some(unit) = self.units.front() {
             let is_sealed = self.envelope.seal([&unit.octets, &[]], &mut self.datagram, now);

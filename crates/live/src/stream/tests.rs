@@ -677,10 +677,13 @@ fn what_is_lost_over_rtp_is_sent_again_if_both_ends_want_that() {
     }
 }
 
-/// The last packet but one is lost. The sender waits for requests before it says goodbye.
+/// The last packet but one is lost. The sender says goodbye once a report shows that it has arrived: here it is asked for 10 ms after the last
+/// packet has left, is sent again after 20 ms, and is reported after 40 ms more.
 #[test]
 fn what_is_lost_at_the_end_over_rtp_is_sent_again() {
-    for (lifetime, delivered, lasts) in [(None, 29, 290), (Some(Duration::from_millis(300)), 30, 290 + 300)] {
+    for (lifetime, delivered, lasts) in
+        [(None, 29, 290), (Some(Duration::from_millis(300)), 30, 290 + 20 + 10 + 40 + 10)]
+    {
         let rate = RateControl { retransmission: lifetime, ..RateControl::new(Congestion::None, Some(Format::Ccfb)) };
         let fate = |to, nth| (to == To::Sender || nth != 29).then_some(Duration::ZERO);
         let mut pair = Pair::new(SenderConfig { rate, ..config(Variant::Rtp) }, Variant::Rtp, fate);

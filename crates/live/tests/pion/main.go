@@ -12,6 +12,7 @@ package main
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -69,18 +70,14 @@ func chain(factories ...interceptor.Factory) (interceptor.Interceptor, error) {
 	return registry.Build("call")
 }
 
-func stream(ssrc uint32, payloadType uint8, asks bool) *interceptor.StreamInfo {
-	info := &interceptor.StreamInfo{
+func stream(ssrc uint32, payloadType uint8) *interceptor.StreamInfo {
+	return &interceptor.StreamInfo{
 		SSRC:                ssrc,
 		PayloadType:         payloadType,
 		ClockRate:           90000,
 		RTPHeaderExtensions: []interceptor.RTPHeaderExtension{{URI: transportWide, ID: extension}},
-		RTCPFeedback:        []interceptor.RTCPFeedback{{Type: "transport-cc"}},
+		RTCPFeedback:        []interceptor.RTCPFeedback{{Type: "transport-cc"}, {Type: "nack"}},
 	}
-	if asks {
-		info.RTCPFeedback = append(info.RTCPFeedback, interceptor.RTCPFeedback{Type: "nack"})
-	}
-	return info
 }
 
 // Counts of a receiver.
@@ -115,31 +112,36 @@ func receive(address, format string) (*received, error) {
 	if err != nil {
 		return nil, err
 	}
-	interceptors, err := chain(reports, requests)
+	// Requests are for media, sent again or not; reports are about what came.
+	reporting, err := chain(reports)
+	if err != nil {
+		return nil, err
+	}
+	requesting, err := chain(requests)
 	if err != nil {
 		return nil, err
 	}
 	counts := &received{}
 	var peer atomic.Pointer[net.UDPAddr]
-	interceptors.BindRTCPWriter(interceptor.RTCPWriterFunc(
-		func(packets []rtcp.Packet, _ interceptor.Attributes) (int, error) {
+	answer := func(counter *int64) interceptor.RTCPWriter {
+		return interceptor.RTCPWriterFunc(func(packets []rtcp.Packet, _ interceptor.Attributes) (int, error) {
 			octets, err := rtcp.Marshal(packets)
 			if err != nil {
 				return 0, err
 			}
-			counter := &counts.Reports
-			if _, isRequest := packets[0].(*rtcp.TransportLayerNack); isRequest {
-				counter = &counts.Requests
-			}
 			atomic.AddInt64(counter, 1)
 			return socket.WriteToUDP(octets, peer.Load())
-		}))
+		})
+	}
+	reporting.BindRTCPWriter(answer(&counts.Reports))
+	requesting.BindRTCPWriter(answer(&counts.Requests))
 	var datagram []byte
 	taken := interceptor.RTPReaderFunc(
 		func(octets []byte, attributes interceptor.Attributes) (int, interceptor.Attributes, error) {
 			return copy(octets, datagram), attributes, nil
 		})
 	readers := map[uint32]interceptor.RTPReader{}
+	var asking interceptor.RTPReader
 	var media uint32
 	seen := map[uint16]bool{}
 	first, last := -1, -1
@@ -159,7 +161,7 @@ func receive(address, format string) (*received, error) {
 			for _, packet := range packets {
 				if _, isGoodbye := packet.(*rtcp.Goodbye); isGoodbye {
 					counts.Missing = last - first + 1 - counts.Packets
-					return counts, interceptors.Close()
+					return counts, errors.Join(reporting.Close(), requesting.Close())
 				}
 			}
 			continue
@@ -171,8 +173,9 @@ func receive(address, format string) (*received, error) {
 		if media == 0 {
 			media, first = packet.SSRC, int(packet.SequenceNumber)
 			last = first
-			readers[media] = interceptors.BindRemoteStream(stream(media, packet.PayloadType, true), taken)
-			readers[media+again] = interceptors.BindRemoteStream(stream(media+again, againType, false), taken)
+			readers[media] = reporting.BindRemoteStream(stream(media, packet.PayloadType), taken)
+			readers[media+again] = reporting.BindRemoteStream(stream(media+again, againType), taken)
+			asking = requesting.BindRemoteStream(stream(media, packet.PayloadType), taken)
 		}
 		reader, isKnown := readers[packet.SSRC]
 		if !isKnown {
@@ -191,6 +194,15 @@ func receive(address, format string) (*received, error) {
 		}
 		if len(body) == 0 || seen[number] {
 			continue
+		}
+		// As it was before it was sent again.
+		original := rtp.Packet{Header: packet.Header, Payload: body}
+		original.SequenceNumber, original.SSRC = number, media
+		if datagram, err = original.Marshal(); err != nil {
+			return nil, err
+		}
+		if _, _, err := asking.Read(copied, interceptor.Attributes{}); err != nil {
+			return nil, err
 		}
 		seen[number] = true
 		// Half of all numbers later they may come again.
@@ -260,20 +272,22 @@ func send(address, most, lasts string, another bool) (*sent, error) {
 	}
 	estimator := <-estimators
 	counts := &sent{}
-	info := stream(source, mediaType, true)
+	leave := interceptor.RTPWriterFunc(func(header *rtp.Header, body []byte, _ interceptor.Attributes) (int, error) {
+		packet := rtp.Packet{Header: *header, Payload: body}
+		octets, err := packet.Marshal()
+		if err != nil {
+			return 0, err
+		}
+		atomic.AddInt64(&counts.Left, 1)
+		return socket.Write(octets)
+	})
+	info := stream(source, mediaType)
 	if another {
 		info.SSRCRetransmission, info.PayloadTypeRetransmission = source+again, againType
+		// The pacer knows both sources.
+		interceptors.BindLocalStream(stream(source+again, againType), leave)
 	}
-	writer := interceptors.BindLocalStream(info, interceptor.RTPWriterFunc(
-		func(header *rtp.Header, body []byte, _ interceptor.Attributes) (int, error) {
-			packet := rtp.Packet{Header: *header, Payload: body}
-			octets, err := packet.Marshal()
-			if err != nil {
-				return 0, err
-			}
-			atomic.AddInt64(&counts.Left, 1)
-			return socket.Write(octets)
-		}))
+	writer := interceptors.BindLocalStream(info, leave)
 	answers := make([]byte, 2048)
 	reader := interceptors.BindRTCPReader(interceptor.RTCPReaderFunc(
 		func(octets []byte, attributes interceptor.Attributes) (int, interceptor.Attributes, error) {

@@ -119,7 +119,8 @@ pub(super) fn read(config: &Config, octets: &[u8], near: Instant) -> Result<Vec<
         }
         Format::Twcc => {
             let feedback = twcc::Feedback::parse(octets)?;
-            if feedback.source != config.source {
+            // Numbers are those of all sources. pion names the source of the last packet.
+            if ![config.source, config.retransmission_source()].contains(&feedback.source) {
                 return Ok(Vec::new());
             }
             let reference = unwrap(feedback.reference as u32 & 0xff_ffff, 24, clock::ticks(near, DELTA) / REFERENCE);

@@ -282,6 +282,10 @@ impl Sender {
             Some(now.saturating_since(newest.packet.sent).saturating_sub(held))
         });
         self.rtt = rtt.or(self.rtt);
+        if let Some(retransmission) = &mut self.retransmission {
+            let arrived = packets.iter().filter(|result| result.arrival.is_some());
+            arrived.for_each(|result| retransmission.on_arrival(result.packet.number));
+        }
         self.statistics.reports += 1;
         let is_marked = |result: &&PacketResult| result.arrival.is_some_and(|arrival| arrival.ecn == Ecn::Ce);
         self.statistics.marked += packets.iter().filter(is_marked).count() as u64;
@@ -375,6 +379,11 @@ impl Sender {
         Statistics { arrived, lost, ..self.statistics }
     }
 
+    /// Whether reports have shown each packet that may be sent again.
+    pub fn has_all_arrived(&self) -> bool {
+        self.retransmission.as_ref().is_none_or(Retransmission::has_all_arrived)
+    }
+
     /// The oldest unit that may be sent again; `None`: none may.
     pub fn oldest_kept(&self) -> Option<u64> {
         self.retransmission.as_ref()?.oldest_unit()
@@ -447,8 +456,8 @@ impl Sender {
         };
         if let Some(retransmission) = &mut self.retransmission {
             match content {
-                Content::Again(..) => retransmission.on_repeated(now),
-                Content::Media(_) => retransmission.on_sent(payload, label, now),
+                Content::Again(..) => retransmission.on_repeated(sent.number, now),
+                Content::Media(_) => retransmission.on_sent(payload, label, sent.number, now),
                 Content::Padding => {}
             }
         }

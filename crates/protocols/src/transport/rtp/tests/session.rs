@@ -389,6 +389,25 @@ fn a_lost_report_is_made_good_by_the_next() {
     }
 }
 
+/// Transport-wide numbers are those of media and of packets that are sent again, so a receiver may name either source.
+#[test]
+fn transport_wide_feedback_may_name_either_source() {
+    let config = twcc();
+    let (mut sender, heard) = session(config, Script::default());
+    write(&mut sender, 0..1, at(0));
+    let packet = packets(&mut sender, at(0)).remove(0);
+    let mut receiver = Receiver::new(config);
+    receiver.handle_packet(&packet.header, 1000, Ecn::NotEct, at(10)).unwrap();
+    let report = receiver.poll_feedback(at(200)).unwrap();
+    for (source, told) in [(6, Told::Nothing), (8, Told::Nothing), (7, Told::Feedback)] {
+        let feedback = twcc::Feedback { source, ..twcc::Feedback::parse(&report).unwrap() };
+        let mut octets = vec![0; feedback.buffer_len()];
+        feedback.emit(&mut octets);
+        assert_eq!(sender.handle_control(&octets, at(210)), Ok(told), "{source}");
+    }
+    assert_eq!(heard.lock().unwrap().fates.len(), 1);
+}
+
 #[test]
 fn schedules_say_when_to_report() {
     let packet = |config, count| {
