@@ -13,8 +13,8 @@ from hopcast import Scenario, run
 from test_captures import BAD, fields, tshark
 
 
-def wire(round_trip_ms: float, variants: list[str], seconds: float) -> Scenario:
-    """Bulk flows over one wire of 40 Mb/s under DualPI2."""
+def wire(round_trip_ms: float, variants: list[str], seconds: float, *others: dict[str, Any]) -> Scenario:
+    """Bulk flows, and `others`, over one wire of 40 Mb/s under DualPI2."""
     flows = [
         {
             "name": f"f{index}",
@@ -35,7 +35,7 @@ def wire(round_trip_ms: float, variants: list[str], seconds: float) -> Scenario:
         duration=seconds,
         nodes=[{"name": "a", "role": "wired"}, {"name": "b", "role": "wired"}],
         links=[cast(Any, link)],
-        flows=[cast(Any, flow) for flow in flows],
+        flows=[cast(Any, flow) for flow in [*flows, *others]],
     )
 
 
@@ -48,6 +48,20 @@ def test_prague_and_cubic_share_a_wire(round_trip_ms: float) -> None:
     # Nothing is lost, and the scalable flow gets by far the more marks.
     assert prague["retransmitted_segments"] == cubic["retransmitted_segments"] == 0
     assert prague["marked_segments"] > 10 * cubic["marked_segments"] or round_trip_ms == 100
+
+
+@pytest.mark.parametrize("round_trip_ms", [5, 10, 20, 50, 100])
+def test_l4s_packets_wait_for_less_than_two_milliseconds(round_trip_ms: float) -> None:
+    """The aim of RFC 9330 and RFC 9332, at the 99th percentile, of a thin flow of ECT(1) next to Prague and CUBIC."""
+    probe = {
+        "name": "probe",
+        "from": "a",
+        "to": "b",
+        "transport": {"protocol": "rtp", "congestion": "scream", "ecn": True},
+        "application": {"kind": "cbr", "packet": 200, "interval": "20 ms"},
+    }
+    *_, thin = run(wire(round_trip_ms, ["prague", "cubic"], 60, probe)).json()["flows"]
+    assert thin["delay_p99_s"] - round_trip_ms / 2e3 < 0.002
 
 
 def test_prague_fills_a_wire_by_itself() -> None:
