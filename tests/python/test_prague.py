@@ -58,7 +58,7 @@ def test_l4s_packets_wait_for_less_than_two_milliseconds(round_trip_ms: float) -
         "from": "a",
         "to": "b",
         "transport": {"protocol": "rtp", "congestion": "scream", "ecn": True},
-        "application": {"kind": "cbr", "packet": 200, "interval": "20 ms"},
+        "application": {"kind": "cbr", "packet": 200, "rate": "80 kb/s"},
     }
     *_, thin = run(wire(round_trip_ms, ["prague", "cubic"], 60, probe)).json()["flows"]
     assert thin["delay_p99_s"] - round_trip_ms / 2e3 < 0.002

