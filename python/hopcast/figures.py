@@ -59,6 +59,8 @@ PAGE_FONTS = "'DejaVu Sans', Verdana, sans-serif"
 """Font on a page: the one by which positions were computed, one of the same width, or any that the reader has."""
 LONG = re.compile(r"-?\d+\.\d{3,}")
 """Numbers with more than two decimals."""
+HASHED = re.compile(r"""(?<=["#])(\w*?)[0-9a-f]{10}(?=["\)])""")
+"""Identifiers in which matplotlib hashes coordinates, whose last digits differ by machine: the letters before the hash."""
 
 STYLE: Any = {
     "figure.facecolor": "none",
@@ -399,7 +401,7 @@ def _spots(places: Sequence[Place]) -> dict[str, tuple[float, float]]:
 def svg(figure: Figure, prefix: str = "") -> str:
     """Return the figure as an SVG element for a page, in the page's text colour; the bytes are the same each time.
 
-    Identifiers begin with `prefix`, so that several figures fit on one page. The element is small: text stays text,
+    Identifiers begin with `prefix`, so that several figures fit on one page; those of marks and clip paths are numbered. The element is small: text stays text,
     coordinates have two decimals (a hundredth of a point), and marks of one style share it.
     """
     buffer = io.StringIO()
@@ -413,6 +415,8 @@ def svg(figure: Figure, prefix: str = "") -> str:
         r'\b(?:d|x|y|width|height|transform)="[^"]*"', lambda attribute: LONG.sub(_rounded, attribute[0]), text
     )
     text = re.sub(r"<g( [^>]*)?>\n((?: *<use [^>]*/>\n){2,})", _styled_once, text)
+    numbers: dict[str, int] = {}
+    text = HASHED.sub(lambda name: f"{name[1]}{numbers.setdefault(name[0], len(numbers) + 1)}", text)
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", text)
     # The page sets the size; the view box keeps the proportions.
     head, body = text.split(">", 1)
