@@ -1,4 +1,4 @@
-"""SCReAM next to TCP Prague under DualPI2, beside what Ericsson measured between real hosts."""
+"""SCReAM next to TCP Prague under DualPI2, compared with what Ericsson measured between real hosts."""
 
 from __future__ import annotations
 

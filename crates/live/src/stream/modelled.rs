@@ -2,7 +2,8 @@
 
 use hopcast_protocols::application::{Application, CodecConfig, CodecModel, CodecSource, Encoder};
 use hopcast_protocols::random::{Purpose, Stream};
-use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::time::Instant;
+use hopcast_protocols::transport::rtp::timestamp;
 use hopcast_wire::rtp::{self, Contributors};
 
 use super::rate::FRAME_PERIOD;
@@ -65,13 +66,11 @@ impl ModelledEncoder {
         self.source.handle_target_rate(target, now);
         self.source.handle_written(now);
         let is_last = self.source.poll_timeout() != due;
-        let captured = due.map_or(Duration::ZERO, |due| due - Instant::START);
         let repr = rtp::Repr {
             marker: is_last,
             payload_type: PAYLOAD_TYPE,
             sequence: self.sequence,
-            // 90 kHz.
-            timestamp: self.timestamp.wrapping_add((u128::from(captured.as_nanos()) * 9 / 100_000) as u32),
+            timestamp: self.timestamp.wrapping_add(timestamp(due.unwrap_or(now))),
             source: self.ssrc,
             contributors: Contributors::NONE,
             extension: None,
@@ -88,6 +87,8 @@ impl ModelledEncoder {
 
 #[cfg(test)]
 mod tests {
+    use hopcast_protocols::time::Duration;
+
     use super::*;
 
     #[test]
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn other_models_are_told_what_there_is() {
         assert!(parse("film.ts").is_none());
-        let wrong = parse("encoder:fast").expect("it is an encoder").expect_err("there is none");
+        let wrong = parse("encoder:fast").expect("it is an encoder").expect_err("the model is unknown");
         assert!(MODELS.iter().all(|(name, _)| wrong.contains(name)), "{wrong}");
     }
 }

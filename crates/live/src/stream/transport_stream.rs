@@ -1,6 +1,7 @@
 //! MPEG transport streams: from bytes to RTP packets at their times.
 
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::rtp::timestamp;
 use hopcast_wire::mpegts::{CLOCK_MODULUS, CLOCK_RATE, PACKET_LEN, Packet, SYNC};
 use hopcast_wire::rtp::{self, Contributors};
 
@@ -157,8 +158,7 @@ impl Packetizer {
             marker: false,
             payload_type: TRANSPORT_STREAM_TYPE,
             sequence: self.sequence,
-            // 90 kHz.
-            timestamp: self.timestamp.wrapping_add((u128::from(self.time.as_nanos()) * 9 / 100_000) as u32),
+            timestamp: self.timestamp.wrapping_add(timestamp(Instant::START + self.time)),
             source: self.source,
             contributors: Contributors::NONE,
             extension: None,

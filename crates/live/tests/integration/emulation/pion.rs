@@ -12,6 +12,9 @@ use super::{Bench, emulate, kept_up, run};
 const LOSS: f64 = 0.01;
 /// Of two hops that lose packets, a tenth at most stays lost.
 const WHOLE: f64 = 1.0 - 0.1 * 2.0 * LOSS;
+const PROGRAM: &str = env!("CARGO_BIN_EXE_hopcast-live");
+/// What pion and hopcast write in the folder of a bench.
+const FILES: [&str; 2] = ["pion.json", "hopcast.json"];
 
 /// The hops, with losses and a call that asks for what it misses, and without a download.
 fn hops(control: &str) -> String {
@@ -22,8 +25,9 @@ fn hops(control: &str) -> String {
     text[..download].into()
 }
 
-/// Builds `tests/pion`; `None` if its modules can't be had.
-fn build(bench: &Bench) -> Option<String> {
+/// A bench with `tests/pion` built in it; `None` if its modules can't be had.
+fn open() -> Option<(Bench, String)> {
+    let bench = Bench::new(&["timeout", "go"])?;
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pion");
     let program = bench.path("pion");
     let mut command = Command::new("go");
@@ -35,14 +39,14 @@ fn build(bench: &Bench) -> Option<String> {
         println!("skipped: {missing}");
         return None;
     }
-    Some(program)
+    Some((bench, program))
 }
 
 /// What pion wrote, and the last line of hopcast's statistics; `None` where the machine was too busy.
 fn call(bench: &Bench, text: &str, [receiver, sender]: [&str; 2]) -> Option<[Value; 2]> {
     let scenario = bench.file("hops.toml", text);
     let output = run(&mut emulate(&scenario, &["--json", "--exec", "screen", receiver, "--exec", "box", sender]));
-    kept_up(&output).then(|| ["pion.json", "hopcast.json"].map(|name| lines(&bench.path(name)).pop().expect("a line")))
+    kept_up(&output).then(|| FILES.map(|name| lines(&bench.path(name)).pop().expect("a line")))
 }
 
 fn number(line: &Value, key: &str) -> f64 {
@@ -55,15 +59,13 @@ fn number(line: &Value, key: &str) -> f64 {
 #[test]
 #[ignore = "slow"]
 fn pion_receives_a_call_over_two_hops() {
-    let Some(bench) = Bench::new(&["timeout", "go"]) else { return };
-    let Some(pion) = build(&bench) else { return };
-    let [counts, statistics] = ["pion.json", "hopcast.json"].map(|name| bench.path(name));
-    let program = env!("CARGO_BIN_EXE_hopcast-live");
+    let Some((bench, pion)) = open() else { return };
+    let [counts, statistics] = FILES.map(|name| bench.path(name));
     for (control, format) in [("scream", "ccfb"), ("gcc", "twcc")] {
         let text = hops(control);
         let receiver = format!("timeout 33 {pion} receive 10.0.0.3:6511 {format} > {counts}");
         let sender = format!(
-            "sleep 1; timeout -s INT 30 {program} stream send --to 10.0.0.3 --input encoder:transient --patience 2s --json --congestion {control} --max-rate 2.5Mb/s --retransmission 500ms > {statistics}; true"
+            "sleep 1; timeout -s INT 30 {PROGRAM} stream send --to 10.0.0.3 --input encoder:transient --patience 2s --json --congestion {control} --max-rate 2.5Mb/s --retransmission 500ms > {statistics}; true"
         );
         let Some([pion, hopcast]) = call(&bench, &text, [&receiver, &sender]) else { return };
         let goodputs: Vec<f64> = ten_runs(&text).iter().map(|run| run[0]).collect();
@@ -88,13 +90,11 @@ fn pion_receives_a_call_over_two_hops() {
 #[test]
 #[ignore = "slow"]
 fn pion_sends_a_call_over_two_hops() {
-    let Some(bench) = Bench::new(&["timeout", "go"]) else { return };
-    let Some(pion) = build(&bench) else { return };
-    let [counts, statistics] = ["pion.json", "hopcast.json"].map(|name| bench.path(name));
-    let program = env!("CARGO_BIN_EXE_hopcast-live");
+    let Some((bench, pion)) = open() else { return };
+    let [counts, statistics] = FILES.map(|name| bench.path(name));
     for repetition in ["again", "unchanged"] {
         let receiver = format!(
-            "timeout -s INT 33 {program} stream receive --variant rtp --listen 10.0.0.3 --retransmission 500ms --playout 600ms --output rtp://127.0.0.1:9 --json > {statistics}; true"
+            "timeout -s INT 33 {PROGRAM} stream receive --variant rtp --listen 10.0.0.3 --retransmission 500ms --playout 600ms --output rtp://127.0.0.1:9 --json > {statistics}; true"
         );
         let sender = format!("sleep 0.5; {pion} send 10.0.0.3:6511 2500000 29s {repetition} > {counts}");
         let Some([pion, hopcast]) = call(&bench, &hops("gcc"), [&receiver, &sender]) else { return };

@@ -6,8 +6,8 @@ use crate::time::{Duration, Instant};
 const VIDEO: u32 = 90_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// The RTP timestamp of media that was made at `at`. Not random at its start (RFC 3550, section 5.1), since nothing is encrypted.
-pub(super) fn timestamp(at: Instant) -> u32 {
+/// The RTP timestamp of media that was made at `at`, by the clock of video: zero at [`Instant::START`].
+pub fn timestamp(at: Instant) -> u32 {
     ticks(at, VIDEO.into()) as u32
 }
 

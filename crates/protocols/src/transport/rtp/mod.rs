@@ -59,7 +59,7 @@ use std::sync::Arc;
 use super::Payload;
 use crate::time::Duration;
 
-pub use clock::clock_rate;
+pub use clock::{clock_rate, timestamp};
 pub use interarrival::{InterarrivalJitter, LONGEST_STEP};
 pub use receiver::Receiver;
 pub use reports::Reception;

@@ -491,6 +491,7 @@ impl Sender {
 
     /// What the header of a packet says of its media.
     fn label_of(&self, content: &Content, now: Instant) -> Label {
+        // Not random at its start (RFC 3550, section 5.1), since nothing is encrypted.
         let new = |marker, at| Label { marker, payload_type: PAYLOAD_TYPE, timestamp: clock::timestamp(at) };
         match content {
             Content::Media(packet) => packet.label.unwrap_or_else(|| new(packet.ends_frame, packet.since)),
